@@ -4,8 +4,8 @@ use herringbone::format::CompressionCodec;
 use herringbone::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 use herringbone_core::compression::{compress, decompress};
 
-/// Decompresses `data` into as many bytes as its first two bytes declare. Then compresses `data`
-/// itself, and decompresses it again.
+/// Decompresses `data` into as many bytes as its first two bytes declare, then compresses `data`
+/// itself and decompresses it again.
 pub fn decompress_and_compress(codec: CompressionCodec, data: &[u8]) {
     let &[low, high, ref input @ ..] = data else {
         return;

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use herringbone_interchange::in_memory::{Format, read, write};
 
-/// Imports text, writes it, and imports it again. If we pass the schema, the rows must be equal. If
-/// we do not, they must be written as the same text again.
+/// Imports text, writes it, and imports it again. If we pass the schema, the rows must be equal,
+/// and if we do not, they must be written as the same text again.
 ///
 /// The first byte chooses how many rows the schema is inferred from.
 ///

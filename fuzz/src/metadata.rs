@@ -96,8 +96,8 @@ pub fn page_header(data: &[u8]) {
     assert_eq!(again.0, header);
 }
 
-/// Decodes a column index, an offset index or a bloom filter header. The first byte selects the
-/// kind.
+/// Decodes a column index, an offset index or a bloom filter header, where the first byte selects
+/// the kind.
 pub fn page_index(data: &[u8]) {
     let Some((which, data)) = data.split_first() else {
         return;

@@ -1,7 +1,7 @@
-//! Choices made by the fuzzer. This is the twin of `tests/src/random.rs`, driven by bytes.
+//! Choices made by the fuzzer, as the twin of `tests/src/random.rs` that is driven by bytes.
 
-/// A source of numbers that takes the fuzzer's bytes first. After their end, a generator seeded by
-/// them goes on.
+/// A source of numbers that first takes the fuzzer's bytes, and after their end those of a
+/// generator seeded by them.
 pub struct Random {
     bytes: std::vec::IntoIter<u8>,
     state: u64,
@@ -16,7 +16,7 @@ impl Random {
         }
     }
 
-    /// Returns the next 64 bits. We take at most two input bytes for them, so that choices do not
+    /// Returns the next 64 bits, for which we take at most two input bytes, so that choices do not
     /// run out. Values may repeat.
     pub fn next(&mut self) -> u64 {
         for byte in self.bytes.by_ref().take(2) {

@@ -28,8 +28,8 @@ const LARGEST_PAGE: usize = 16 << 20;
 /// The size in bytes above which we skip a file, because it would make a fuzzer slow.
 const MOST: usize = 32 << 10;
 
-/// Adds one folder per target to `corpus`, made from all files in `folders`. Returns the number of
-/// files.
+/// Adds one folder per target to `corpus`, made from all files in `folders`, and returns the number
+/// of files.
 pub(crate) fn write(corpus: &Path, folders: &[PathBuf]) -> usize {
     let seeds = Seeds {
         corpus: corpus.to_owned(),

@@ -206,8 +206,8 @@ fn policy(choice: u8) -> FetchPolicy {
     policy
 }
 
-/// Reads the file by a stream. The first two bytes choose the options, and the others choose the
-/// answers.
+/// Reads the file by a stream, where the first two bytes choose the options and the others choose
+/// the answers.
 pub fn store_answers(data: &[u8]) {
     let (way, requests) = (
         data.first().map_or(0, |data| *data),
@@ -270,7 +270,8 @@ fn finish<T>(future: impl Future<Output = T>) -> T {
     panic!("the read did not end after {POLLS} polls")
 }
 
-/// Returns inputs with one wrong answer each. Every kind occurs after up to five true answers.
+/// Returns inputs with one wrong answer each, where every kind occurs after up to five true
+/// answers.
 #[cfg(test)]
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();

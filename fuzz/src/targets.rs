@@ -14,7 +14,7 @@ use crate::round_trip::write_then_read;
 use crate::store::store_answers;
 use crate::variant::variant;
 
-/// A function that runs a target on an input. It panics if a property does not hold.
+/// A function that runs a target on an input, and panics if a property does not hold.
 type Target = fn(&[u8]);
 
 /// All targets.

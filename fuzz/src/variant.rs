@@ -24,7 +24,7 @@ const VALUES: [&str; 4] = [
     "12345678901",
 ];
 
-/// Returns seeds. Each has the metadata's byte count, the metadata and the value.
+/// Returns seeds, which have the metadata's byte count, the metadata and the value.
 #[cfg(test)]
 pub(crate) fn seeds() -> impl Iterator<Item = Vec<u8>> {
     VALUES.into_iter().map(|text| {
@@ -34,8 +34,8 @@ pub(crate) fn seeds() -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// Checks that arbitrary bytes cause no panic. Valid values must come back from a file that shreds
-/// them.
+/// Checks that arbitrary bytes cause no panic, and that valid values come back from a file that
+/// shreds them.
 pub fn variant(data: &[u8]) {
     let Some((size, data)) = data.split_first() else {
         return;

@@ -47,7 +47,7 @@ pub fn logical(physical: Type, logical: LogicalType) -> SchemaElement {
     leaf("x", physical, Repetition::Required).logical_type(logical)
 }
 
-/// Returns a file with a map `m` of two entries. The second one has a null key.
+/// Returns a file with a map `m` of two entries, where the second one has a null key.
 pub fn null_key() -> Vec<u8> {
     let map = group("m", Some(Repetition::Required), 1).logical_type(LogicalType::Map);
     let schema = vec![

@@ -178,7 +178,7 @@ fn bytes(words: &[u64], valid: Option<NullBuffer>, t: &DataType, shape: Shape) -
     }
 }
 
-/// Returns the offsets of `n` lists, which have up to three elements. Null lists are empty.
+/// Returns the offsets of `n` lists of up to three elements, where null lists are empty.
 fn offsets(random: &mut Random, valid: Option<&NullBuffer>, n: usize) -> OffsetBuffer<i32> {
     OffsetBuffer::from_lengths((0..n).map(|i| {
         if valid.is_none_or(|v| v.is_valid(i)) {
@@ -203,7 +203,7 @@ pub fn list(
     Arc::new(ListArray::new(Arc::new(field), offsets, child, valid))
 }
 
-/// Returns `n` structs of an integer `a` and a string `b`. Each field has its own nulls.
+/// Returns `n` structs of an integer `a` and a string `b`, where each field has its own nulls.
 pub fn pair(random: &mut Random, nulls: Nulls, n: usize) -> ArrayRef {
     let a = flat(random, &DataType::Int32, Nulls::Sparse, Shape::Few, n);
     let b = flat(random, &DataType::Utf8, Nulls::Runs, Shape::Few, n);

@@ -199,7 +199,7 @@ fn with_appended(
     out
 }
 
-/// Returns the range of a page's body in the file. The page belongs to the first row group.
+/// Returns the range that the body of a page in the first row group has in the file.
 pub fn body(file: &[u8], leaf: usize, page: usize) -> std::ops::Range<usize> {
     let opened = ParquetFile::from_bytes(file.to_vec()).unwrap();
     let page = opened.pages(0, leaf).unwrap().nth(page).unwrap().unwrap();

@@ -1,5 +1,5 @@
-//! Files split into parts, so that a test can change any part. They are put together again with
-//! correct offsets.
+//! Files split into parts, so that a test can change any part before they are put together again
+//! with correct offsets.
 
 use bytes::Bytes;
 use herringbone::ParquetFile;
@@ -26,8 +26,8 @@ impl Page {
         self.header.num_values().unwrap()
     }
 
-    /// Declares another number of levels. If `with_rows` is true, it is also declared as the row
-    /// count.
+    /// Declares another number of levels, and also takes it as the row count if `with_rows` is
+    /// true.
     pub fn declare(&mut self, num_values: i32, with_rows: bool) {
         if let Some(v1) = &mut self.header.data_page_header {
             v1.num_values = num_values;
@@ -139,7 +139,7 @@ impl Dismantled {
         self.footer.column_orders = Some(vec![ColumnOrder::TypeDefined; columns]);
     }
 
-    /// Puts the file together. Its indexes have the actual positions of the pages.
+    /// Puts the file together, with the actual positions of the pages in its indexes.
     pub fn assemble(&self) -> Bytes {
         let encode =
             |_: &PagePlace, page: &Page| [encoded(&page.header), page.body.to_vec()].concat();

@@ -55,7 +55,7 @@ pub fn parquet_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the valid files in `testdata/`. Each file's expectation is next to it.
+/// Returns the valid files in `testdata/`, each with its expectation next to it.
 pub fn generated() -> Vec<PathBuf> {
     ["", "built", "pyarrow", "duckdb", "polars", "fastparquet"]
         .iter()

@@ -14,11 +14,11 @@ use herringbone::source::Source;
 use herringbone::{Loss, Losses, Lost, ParquetFile, ReadOptions, Result, Spawn};
 use herringbone_remote::{Answer, BoxFuture, Identity, Object, RemoteFile, RemoteOptions};
 
-/// The step between compared cases: suites with many cases only compare those whose number is a
-/// multiple of it.
+/// The step between compared cases, because suites with many cases only compare those whose number
+/// is a multiple of it.
 pub const EVERY_NTH_CASE: usize = 12;
 
-/// A file's bytes as an object. Each request is pending once.
+/// A file's bytes as an object, whose requests are pending once.
 struct Stored {
     source: Arc<dyn Source>,
     requests: AtomicU64,
@@ -93,7 +93,7 @@ impl Spawn for Threads {
     }
 }
 
-/// The outcome of a read. Its batches are the ones before an error.
+/// The outcome of a read, with the batches that came before an error.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     batches: Vec<RecordBatch>,

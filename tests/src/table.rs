@@ -97,8 +97,7 @@ impl Table {
         }
     }
 
-    /// Returns the first difference in rows and values. If `types` is true, types are compared,
-    /// too.
+    /// Returns the first difference in rows and values, and also compares types if `types` is true.
     pub fn difference(&self, other: &Self, types: bool) -> Option<String> {
         if self.rows != other.rows {
             return Some(format!("{} rows, not {}", self.rows, other.rows));

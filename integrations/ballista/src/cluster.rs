@@ -37,8 +37,8 @@ pub fn physical_codec(codec: HerringboneCodec) -> Arc<dyn PhysicalExtensionCodec
 /// factory's formats read and write its Parquet tables.
 ///
 /// The session has the options of [`SessionConfigExt::new_with_ballista`], changed by `configure`.
-/// To plan queries, it uses the stores that you register in it. Executors open files with their own
-/// stores.
+/// It plans queries with the stores that you register in it, but executors open files with their
+/// own stores.
 ///
 /// # Errors
 /// Fails with Configuration if the URL has no host, and returns the errors of `configure`.
@@ -87,7 +87,7 @@ pub fn scheduler_config(config: SchedulerConfig, codec: HerringboneCodec) -> Sch
     }
 }
 
-/// Gives an executor Herringbone's codecs. Its tasks spill to its work folder.
+/// Gives an executor Herringbone's codecs, and lets its tasks spill to its work folder.
 #[must_use]
 pub fn executor_config(
     config: ExecutorProcessConfig,

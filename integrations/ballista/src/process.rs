@@ -8,7 +8,7 @@ use tokio::runtime::{Builder, Runtime};
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 use tracing_subscriber::EnvFilter;
 
-/// The stack size of a thread in bytes. It is large because plans are trees, and decoding them is
+/// The stack size of a thread in bytes, which is large because plans are trees and decoding them is
 /// recursive.
 const STACK: usize = 32 << 20;
 
@@ -59,7 +59,7 @@ pub struct Log {
     pub levels: String,
     /// True if lines name their threads.
     pub prints_threads: bool,
-    /// The folder of the log files. Without one, lines are printed.
+    /// The folder of the log files, or `None` to print the lines.
     pub folder: Option<String>,
     /// The first part of the file names.
     pub file_name: String,

@@ -20,7 +20,7 @@ use datafusion_proto::protobuf::{
 use herringbone_datafusion::{HerringboneCodec, HerringboneFormat, HerringboneTable};
 use prost::Message;
 
-/// A table on the wire. It has no column defaults, because planned statements contain them already.
+/// A table on the wire, without column defaults, because planned statements contain them already.
 #[derive(Clone, PartialEq, Message)]
 struct TableMessage {
     /// The paths, the files' schema, the partition columns, the extension and the declared orders.
@@ -119,7 +119,7 @@ fn constraint_message(constraint: &Constraint) -> ConstraintMessage {
     }
 }
 
-/// Decodes a table. We list its files when it is scanned.
+/// Decodes a table, whose files are listed when it is scanned.
 ///
 /// # Errors
 /// Fails with Execution if the bytes are not a table, and returns the errors of formats and

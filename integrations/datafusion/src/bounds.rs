@@ -14,7 +14,7 @@ use herringbone::{MetadataHandle, ReadOptions, ReadPlan, SchemaOptions};
 use crate::error::from_library;
 use crate::file_schema::wanted_schema;
 
-/// The bounds of a file's columns. Each column is decoded when it is first needed.
+/// The bounds of a file's columns, each of them decoded when it is first needed.
 #[derive(Debug)]
 pub(crate) struct FileBounds {
     handle: MetadataHandle,
@@ -184,7 +184,7 @@ impl PruningStatistics for RowGroupStatistics<'_> {
     }
 }
 
-/// The page statistics of one column, for predicates of the engine. They know nothing about other
+/// The page statistics of one column, for predicates of the engine, which know nothing about other
 /// columns.
 #[derive(Debug)]
 pub(crate) struct PageStatistics<'a> {

@@ -80,7 +80,7 @@ impl TableKeys {
         })
     }
 
-    /// Returns true if files may be decrypted. Cached footers must not be used then, because they
+    /// Returns true if files may be decrypted, so that cached footers cannot be used, because they
     /// may lack the keys.
     pub(crate) fn can_decrypt(&self) -> bool {
         self.decryption.is_some() || self.factory.is_some()
@@ -180,7 +180,7 @@ fn with_metadata(key: Key, name: &str, metadata: &str) -> Result<EncryptionKey> 
     }
 }
 
-/// Decodes a key. The error does not contain the key's digits.
+/// Decodes a key. If this fails, the error does not contain the key's digits.
 fn key(name: &str, hex: &str) -> Result<Key> {
     let bytes = bytes(name, hex)?;
     Key::new(&bytes).map_err(|_| {

@@ -52,8 +52,7 @@ fn set_time_zone(fields: &[FieldRef], handle: &MetadataHandle, zone: &Arc<str>) 
     fields.iter().map(zoned).collect()
 }
 
-/// Returns a field whose INT96 leaves have a time zone. This takes one item of `are_int96` per
-/// leaf.
+/// Returns a field whose INT96 leaves have a time zone, and takes one item of `are_int96` per leaf.
 fn with_time_zone(
     field: &FieldRef,
     are_int96: &mut impl Iterator<Item = bool>,

@@ -19,14 +19,14 @@ use crate::object::{RequestOptions, TableFile};
 #[derive(Debug, Clone)]
 pub(crate) struct FileAccess {
     pub(crate) store: Arc<dyn ObjectStore>,
-    /// The session's cache, for tables without keys. We do not put footers of encrypted files
-    /// there.
+    /// The session's cache, for tables without keys, because we do not put footers of encrypted
+    /// files there.
     pub(crate) cache: Option<Arc<FileMetadataCache>>,
     pub(crate) requests: RequestOptions,
 }
 
 impl FileAccess {
-    /// Returns the file if its footer is in the cache. This sends no request.
+    /// Returns the file if its footer is in the cache, without sending a request.
     ///
     /// # Errors
     /// Fails with Argument if the cached footer belongs to a file of another length.
@@ -35,7 +35,7 @@ impl FileAccess {
         file.map_err(|error| in_file(&meta.location, from_library(error)))
     }
 
-    /// Returns the file. If its footer is not in the cache, this reads it and puts it there.
+    /// Returns the file, and reads its footer and puts it into the cache unless it is there.
     ///
     /// # Errors
     /// Fails for the same reasons as [`RemoteFile::open`].

@@ -50,7 +50,7 @@ pub struct HerringboneFormatFactory {
 }
 
 impl HerringboneFormatFactory {
-    /// Creates a factory. A table has the session's options, changed by the table's own.
+    /// Creates a factory whose tables have the session's options, changed by each table's own.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -59,7 +59,7 @@ impl HerringboneFormatFactory {
         }
     }
 
-    /// Sets options for all tables. If a table has its own options, those win.
+    /// Sets options for all tables, unless a table has its own options, which win.
     #[must_use]
     pub fn with_options(self, options: HashMap<String, String>) -> Self {
         Self { options, ..self }

@@ -50,7 +50,7 @@ impl FileMemory {
         memory
     }
 
-    /// Registers a partition of a scan with a pool. The `partitions` share the bytes that are
+    /// Registers a partition of a scan with a pool, where the `partitions` share the bytes that are
     /// requested ahead.
     pub(crate) fn of_scan(pool: &Arc<dyn MemoryPool>, consumer: String, partitions: usize) -> Self {
         let partitions = u64::try_from(partitions.max(1)).unwrap_or(u64::MAX);

@@ -13,7 +13,7 @@ use herringbone_remote::object_store_013::StoreObject;
 use herringbone_remote::{Answer, BoxFuture, Identity, Object};
 use object_store::{ObjectMeta, ObjectStore};
 
-/// A file in a store. Its requests run as tasks of the runtime, so that they make progress while
+/// A file in a store, whose requests run as tasks of the runtime, so that they make progress while
 /// the scan decodes. If you drop a request's future, its task ends.
 #[derive(Debug)]
 pub(crate) struct TableFile(StoreObject);

@@ -23,8 +23,8 @@ pub struct HerringboneOptions {
     /// by its statistics, and the engine evaluates them.
     pub pushdown: bool,
     /// The options of written files, by the names of [`WriteOption::ALL`], as in
-    /// `SET herringbone.write.prefer = 'size'`. Two colons and a pattern select columns. These
-    /// options win over DataFusion's.
+    /// `SET herringbone.write.prefer = 'size'`. You can select columns by two colons and a pattern.
+    /// These options win over DataFusion's.
     pub write: BTreeMap<String, String>,
 }
 

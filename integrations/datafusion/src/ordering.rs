@@ -1,4 +1,4 @@
-//! The order of rows in files. Sorting columns declare it, and bounds must not contradict it.
+//! The order of rows in files, which sorting columns declare and bounds must not contradict.
 
 use std::cmp::Ordering;
 

@@ -63,7 +63,7 @@ pub fn register_with(session: &SessionContext, factory: HerringboneFormatFactory
 /// registered factory. The session's own functions with similar names use the engine's reader.
 #[async_trait]
 pub trait ReadParquet {
-    /// Reads one file, or all files below a path that ends with `/`. The options are those of
+    /// Reads one file, or all files below a path that ends with `/`, with options as in
     /// `OPTIONS (…)`.
     ///
     /// # Errors

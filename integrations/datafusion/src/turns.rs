@@ -44,7 +44,7 @@ struct Member {
     was_alone: bool,
     /// True if another member has given back all of its bytes since the last refusal.
     may_try: bool,
-    /// The place among the waiting scans. The one with the lowest number has waited longest.
+    /// The place among the waiting scans, where the lowest number has waited longest.
     place: u64,
     is_watched: bool,
     waker: Option<Waker>,
@@ -63,7 +63,8 @@ impl Turns {
         }))
     }
 
-    /// Returns a pool's turns. The caller must keep the pool for as long as the turns.
+    /// Returns a pool's turns. The caller must keep the pool for as long as the turns, because we
+    /// find them by the pool's address.
     pub(crate) fn of(pool: &Arc<dyn MemoryPool>) -> Arc<Self> {
         let address = Arc::as_ptr(pool).cast::<()>() as usize;
         let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -176,7 +177,7 @@ impl Turns {
         Poll::Pending
     }
 
-    /// Wakes a waiting scan after a while. Returns false if no thread can be started.
+    /// Wakes a waiting scan after a while, or returns false if no thread can be started.
     fn watch(self: &Arc<Self>, member: u64) -> bool {
         let turns = Arc::downgrade(self);
         let watch = move || {

@@ -31,7 +31,8 @@ pub struct HerringboneEngine<E: TaskExecutor = TokioBackgroundExecutor> {
 }
 
 impl HerringboneEngine {
-    /// Creates the engine for the tables in a store. Requests run on a thread of its own.
+    /// Creates the engine for the tables in a store, with a thread of its own on which requests
+    /// run.
     #[must_use]
     pub fn new(store: Arc<DynObjectStore>) -> Self {
         Self::with_executor(store, Arc::new(TokioBackgroundExecutor::new()))
@@ -51,11 +52,11 @@ impl<E: TaskExecutor> HerringboneEngine<E> {
         }
     }
 
-    /// Writes rows to a new file of a table. Returns the file's metadata with statistics, for
+    /// Writes rows to a new file of a table, and returns the file's metadata with statistics, for
     /// `Transaction::add_files`.
     ///
-    /// The rows have the table's logical columns, without the partition columns. This blocks until
-    /// the file is written.
+    /// The rows have the table's logical columns, without the partition columns. Note that this
+    /// blocks until the file is written.
     ///
     /// # Errors
     /// Fails if the rows do not fit the table, or if the file cannot be written.

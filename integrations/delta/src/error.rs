@@ -7,7 +7,7 @@ use std::io;
 use delta_kernel::KernelError;
 use herringbone::{Error, ErrorKind};
 
-/// An error in one of a table's files. It is the source of a [`KernelError`].
+/// An error in one of a table's files, which is the source of a [`KernelError`].
 #[derive(Debug)]
 pub struct FileError {
     url: String,
@@ -44,8 +44,8 @@ impl StdError for FileError {
     }
 }
 
-/// Converts an error in the file at a URL. The kernel's kinds for missing files and failed requests
-/// are kept.
+/// Converts an error in the file at a URL, and keeps the kernel's kinds for missing files and
+/// failed requests.
 pub(crate) fn in_file(url: &str, error: Error) -> KernelError {
     let io_kind = error.io_error().map(io::Error::kind);
     let is_io = error.kind() == ErrorKind::Io;

@@ -36,8 +36,8 @@ pub struct HerringboneParquetHandler<E: TaskExecutor> {
 }
 
 impl<E: TaskExecutor> HerringboneParquetHandler<E> {
-    /// Creates the handler. The executor sends the requests. If it is a tokio runtime, its blocking
-    /// threads decode.
+    /// Creates the handler. The executor sends the requests, and if it is a tokio runtime, its
+    /// blocking threads decode.
     #[must_use]
     pub fn new(store: Arc<DynObjectStore>, executor: Arc<E>) -> Self {
         Self { store, executor }

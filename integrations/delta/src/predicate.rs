@@ -16,7 +16,8 @@ use delta_kernel::expressions::{
 use herringbone::ReadPlan;
 use herringbone::filter::{Column, Literal, Predicate, col_at};
 
-/// The depth of the deepest predicate that we translate. Deeper ones rule out nothing.
+/// The depth of the deepest predicate that we translate, beyond which a predicate rules out
+/// nothing.
 const DEEPEST: usize = 256;
 
 /// Returns a predicate over the wanted columns that selects at least the rows of the kernel's

@@ -66,14 +66,14 @@ impl Rows for Decoded {
     }
 }
 
-/// A message to the caller's thread. If no `End` comes, the task was lost.
+/// A message to the caller's thread. If no `End` comes, we know that the task was lost.
 enum Message {
     Batch(Decoded),
     Error(KernelError),
     End,
 }
 
-/// The batches of all files, in order. If you drop it, the task that reads ends.
+/// The batches of all files, in order. If you drop it, the task that reads ends, too.
 pub(crate) struct Batches<E> {
     executor: Arc<E>,
     wanted: Arc<Wanted>,
@@ -251,7 +251,7 @@ impl StreamFiles for ScanFiles {
     }
 }
 
-/// Opens a file. A size of 0 means that the size is not known.
+/// Opens a file, whose size is not known if it is 0.
 pub(crate) async fn open(store: &Arc<DynObjectStore>, file: &FileMeta) -> KernelResult<RemoteFile> {
     let url = &file.location;
     if url.scheme().starts_with("http") && url.query().is_some() {
@@ -298,7 +298,7 @@ fn options(scan: &Scan, url: &str) -> ReadOptions {
     options
 }
 
-/// A runtime's threads for blocking work. They decode, so that the runtime itself can send
+/// A runtime's threads for blocking work, which decode so that the runtime itself can send
 /// requests.
 #[derive(Debug)]
 struct BlockingThreads(Handle);

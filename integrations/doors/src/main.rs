@@ -31,7 +31,7 @@ use url::Url;
 
 type Result<T> = std::result::Result<T, Box<dyn StdError + Send + Sync>>;
 
-/// Creates the store for a URL. It tries each request three times.
+/// Creates the store for a URL, which tries each request three times.
 fn store(url: &Url) -> Result<Arc<dyn ObjectStore>> {
     let retry = RetryConfig {
         max_retries: 2,
@@ -104,8 +104,8 @@ fn answer(read: Result<Vec<RecordBatch>>) -> Result<String> {
     Ok(format!("{} {message}", kind(error.as_ref())))
 }
 
-/// Returns the kind of the library's error among an error's causes. If there is none, the error is
-/// a store's.
+/// Returns the kind of the library's error among an error's causes. If there is none, the error
+/// must be a store's.
 fn kind(error: &(dyn StdError + 'static)) -> &'static str {
     let mut next = Some(error);
     while let Some(error) = next {

@@ -102,8 +102,8 @@ impl ChunkedArray {
         chunks.map(|chunk| bytes_of(&chunk.to_data())).sum()
     }
 
-    /// Returns the rows from `offset` on, all of them or at most `length`. They share this column's
-    /// memory.
+    /// Returns the rows from `offset` on, all of them or at most `length`, which share this
+    /// column's memory.
     #[pyo3(signature = (offset=0, length=None))]
     fn slice(&self, offset: i64, length: Option<i64>) -> PyResult<Self> {
         let (offset, length) = range(offset, length)?;
@@ -260,13 +260,13 @@ impl ChunkedArray {
         package(slf.py(), "pyarrow", "to_pyarrow()")?.call_method1("chunked_array", (slf,))
     }
 
-    /// Returns a `polars.Series`. It shares this column's memory if polars has the same type.
+    /// Returns a `polars.Series`, which shares this column's memory if polars has the same type.
     fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let name = slf.get().name().to_owned();
         package(slf.py(), "polars", "to_polars()")?.call_method1("Series", (name, slf))
     }
 
-    /// Returns a `pandas.Series`. This needs pyarrow.
+    /// Returns a `pandas.Series`, for which pyarrow must be installed.
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let table = Bound::new(slf.py(), Table::of_column(slf.get())?)?;
         let series = table.call_method0("to_pandas")?;
@@ -282,7 +282,7 @@ pub(crate) fn truth(py: Python<'_>, is_true: bool) -> Result<Bound<'_, PyAny>> {
     Ok(is_true.into_pyobject(py)?.to_owned().into_any())
 }
 
-/// Returns the offset and length of a slice. Negative numbers are errors.
+/// Returns the offset and length of a slice, and fails if one is negative.
 pub(crate) fn range(offset: i64, length: Option<i64>) -> PyResult<(usize, usize)> {
     let checked = |name: &str, number: i64| {
         usize::try_from(number)
@@ -382,7 +382,8 @@ fn numpy_type(data_type: &DataType) -> Option<String> {
     })
 }
 
-/// Appends the bytes of a chunk's values. We widen days, because NumPy counts them in 8 bytes.
+/// Appends the bytes of a chunk's values. We widen days to 8 bytes, because NumPy counts them in
+/// that width.
 fn push_values(chunk: &ArrayRef, values: &mut Vec<u8>) {
     if let Some(flags) = chunk.as_boolean_opt() {
         values.extend(flags.values().iter().map(u8::from));

@@ -1,4 +1,4 @@
-//! Several files as one table. They may be on this machine, at URLs or in a Python filesystem.
+//! Several files as one table, which may be on this machine, at URLs or in a Python filesystem.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -244,7 +244,7 @@ fn open(
     Ok(interrupt::block_on(opened)?)
 }
 
-/// Returns the first file's binary metadata. All other metadata is in the dataset's schema.
+/// Returns the first file's binary metadata, because all other metadata is in the dataset's schema.
 fn bytes_of_first_file(dataset: &herringbone_dataset::Dataset) -> Result<BytePairs> {
     let Some(first) = dataset.files().first() else {
         return Ok(BytePairs::new());

@@ -76,8 +76,7 @@ pub(crate) fn argument(message: impl Into<String>) -> Failure {
     Failure::Parquet(Error::argument(message))
 }
 
-/// Converts one of the library's errors. If a Python file object raised an exception, that
-/// exception is raised again.
+/// Converts one of the library's errors, or raises an exception of a Python file object again.
 fn of_parquet(error: &Error) -> PyErr {
     if let Some(io) = error.io_error() {
         return of_io(io, None);
@@ -186,7 +185,7 @@ fn option_of(remedy: Remedy) -> String {
     fixed.to_owned()
 }
 
-/// Converts an I/O error. Python chooses the class by the system's error number.
+/// Converts an I/O error, whose class Python chooses by the system's error number.
 pub(crate) fn of_io(error: &io::Error, path: Option<&Path>) -> PyErr {
     if let Some(inner) = error
         .get_ref()
@@ -223,7 +222,8 @@ fn system_text(error: &io::Error) -> String {
     }
 }
 
-/// Imports another package for one of our methods. If it is not installed, the error names both.
+/// Imports another package for one of our methods, with an error that names both if it is not
+/// installed.
 pub(crate) fn package<'py>(
     py: Python<'py>,
     name: &str,
@@ -239,7 +239,7 @@ pub(crate) fn package<'py>(
     )
 }
 
-/// Runs a step without the GIL. If the library panics, the panic becomes an error.
+/// Runs a step without the GIL, and turns a panic of the library into an error.
 pub(crate) fn detached<T: Send>(
     py: Python<'_>,
     step: impl FnOnce() -> Result<T> + Send,
@@ -247,7 +247,7 @@ pub(crate) fn detached<T: Send>(
     py.detach(|| guarded(step))
 }
 
-/// Runs a step. If the library panics, the panic becomes an error.
+/// Runs a step, and turns a panic of the library into an error.
 pub(crate) fn guarded<T>(step: impl FnOnce() -> Result<T>) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(step)) {
         Ok(result) => result,

@@ -10,8 +10,8 @@ use crate::error::{Failure, Result};
 
 /// A value with a lock, which the user of the value holds while Python code runs.
 ///
-/// Such code may use the value again in the same thread, which would then wait for itself forever.
-/// We return an error instead. Another thread waits for its turn.
+/// Such code may use the value again in the same thread, which would then wait for itself forever,
+/// so we return an error instead. Another thread waits for its turn.
 pub(crate) struct Exclusive<T> {
     value: Mutex<T>,
     user: Mutex<Option<ThreadId>>,

@@ -91,7 +91,7 @@ pub(crate) fn find(fields: &[FieldRef], key: &Bound<'_, PyAny>) -> PyResult<(usi
     })
 }
 
-/// Returns an element's place. Negative numbers count from the end.
+/// Returns an element's place, where negative numbers count from the end.
 pub(crate) fn index(number: i64, length: usize) -> Option<usize> {
     let place = match usize::try_from(number) {
         Ok(place) => place,

@@ -25,11 +25,11 @@ use crate::table::Table;
 use crate::urls::Url;
 use crate::{keys, paths, source};
 
-/// An open file. The Python module `herringbone` wraps it.
+/// An open file, which the Python module `herringbone` wraps.
 #[pyclass(module = "herringbone._core", frozen)]
 pub(crate) struct File {
     file: ParquetFile,
-    /// The file's object, if it is at a URL. Reads of coroutines use it.
+    /// The file's object for reads of coroutines, if it is at a URL.
     object: Option<(Arc<dyn Object>, Identity)>,
 }
 

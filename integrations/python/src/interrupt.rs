@@ -40,7 +40,8 @@ pub(crate) fn start(py: Python<'_>) -> PyResult<()> {
     py.check_signals()
 }
 
-/// Fails if a signal's handler raised an exception. Call this only without the GIL.
+/// Fails if a signal's handler raised an exception. Call this only without the GIL, which it takes
+/// to ask.
 pub(crate) fn check() -> herringbone::Result<()> {
     let is_due = |asked: Instant| asked.elapsed() >= INTERVAL;
     if !ASKED.get().is_some_and(is_due) {
@@ -51,8 +52,8 @@ pub(crate) fn check() -> herringbone::Result<()> {
     result.map_err(|error| io::Error::other(error).into())
 }
 
-/// Waits for a future that needs no runtime. Fails if a signal's handler raised an exception. Call
-/// this only without the GIL.
+/// Waits for a future that needs no runtime, and fails if a signal's handler raised an exception.
+/// Call this only without the GIL.
 pub(crate) fn block_on<T>(
     future: impl Future<Output = herringbone::Result<T>>,
 ) -> herringbone::Result<T> {

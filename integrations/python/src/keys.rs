@@ -66,7 +66,7 @@ impl<'py> Keys<'py> {
     }
 }
 
-/// Returns a key. No byte of it is in an error's message.
+/// Returns a key, without putting any of its bytes into an error's message.
 fn key(value: &Bound<'_, PyAny>) -> Result<Key> {
     let Ok(bytes) = value.cast::<PyBytes>() else {
         let name = value.get_type().name()?;
@@ -75,7 +75,7 @@ fn key(value: &Bound<'_, PyAny>) -> Result<Key> {
     Ok(Key::new(bytes.as_bytes())?)
 }
 
-/// Returns a key. If the value is a pair, the key has the metadata that names it.
+/// Returns a key, with the metadata that names it if the value is a pair.
 fn encryption_key(value: &Bound<'_, PyAny>) -> Result<EncryptionKey> {
     match value.extract::<(Bound<'_, PyAny>, Vec<u8>)>() {
         Ok((bytes, metadata)) => Ok(EncryptionKey::with_metadata(key(&bytes)?, metadata)),

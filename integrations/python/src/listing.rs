@@ -20,11 +20,11 @@ use crate::source;
 /// A file's length and the text of its version, or `None` for a directory.
 type Found = Option<(u64, Option<String>)>;
 
-/// A Python filesystem. The thread that polls a future waits for Python.
+/// A Python filesystem, for which the thread that polls a future waits for Python.
 #[derive(Debug, Clone)]
 pub(crate) struct PythonListing {
     listing: Arc<Py<PyAny>>,
-    /// The last exception. We raise it in place of the error that it became.
+    /// The last exception, which we raise in place of the error that it became.
     raised: Arc<Mutex<Option<PyErr>>>,
 }
 
@@ -178,7 +178,8 @@ impl PythonObject {
     fn answer(&self, range: impl FnOnce(u64) -> Range<u64>) -> herringbone::Result<Answer> {
         let source = self.source()?;
         let range = range(source.len());
-        // If the file became shorter, we return fewer bytes. The caller notices it by the length.
+        // If the file became shorter, we return fewer bytes, and the caller notices it by the
+        // length.
         let end = range.end.min(source.len());
         let range = range.start.min(end)..end;
         let mut identity = self.identity.clone();

@@ -30,8 +30,8 @@ pub(crate) fn resolve(schema: &ParquetSchema, name: &str) -> Vec<String> {
     parts
 }
 
-/// Returns the parts of a path in an Arrow schema. The first part is the longest column name that
-/// fits.
+/// Returns the parts of a path in an Arrow schema, where the first part is the longest column name
+/// that fits.
 pub(crate) fn resolve_in_arrow(schema: &Schema, name: &str) -> Vec<String> {
     let fields = schema.fields().iter();
     let found = fields.filter_map(|field| {

@@ -179,7 +179,7 @@ pub(crate) fn limits(changes: &HashMap<String, u64>) -> Result<Limits> {
     Ok(limits)
 }
 
-/// A column's path. The flag is true for a column that the read adds.
+/// A column's path, with true for a column that the read adds.
 type ColumnPath = (Vec<String>, bool);
 
 impl ReadArguments<'_> {

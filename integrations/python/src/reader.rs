@@ -60,7 +60,7 @@ impl Open {
         self.ordered(batch)
     }
 
-    /// Asks for the next batch, if the source sends requests. The waker is called when it is worth
+    /// Asks for the next batch, if the source sends requests, and calls the waker when it is worth
     /// asking again.
     fn poll(&mut self, cx: &mut Context<'_>) -> Result<Poll<Option<RecordBatch>>> {
         let next = match &mut self.batches {
@@ -151,7 +151,7 @@ fn check_names(batch: &RecordBatch, schema: &SchemaRef) -> Result<()> {
     }
 }
 
-/// Returns a part's batches. Errors of our own readers keep their type.
+/// Returns a part's batches, with errors of our own readers in their own type.
 fn part_of_chain(part: &Bound<'_, PyAny>) -> Result<Stream> {
     match part.cast::<RecordBatchReader>() {
         Ok(reader) => Ok(Box::new(Owned(reader.get().take(part.py())?))),
@@ -180,9 +180,9 @@ impl array::RecordBatchReader for Owned {
     }
 }
 
-/// A stream of rows. It holds one batch at a time, and you can read it once.
+/// A stream of rows that holds one batch at a time, and that you can read once.
 ///
-/// Iterating over it yields tables. It is a context manager, which ends the read.
+/// Iterating over it yields tables. You can use it as a context manager, which ends the read.
 #[pyclass(module = "herringbone", frozen)]
 pub(crate) struct RecordBatchReader {
     open: Exclusive<Option<Open>>,
@@ -317,7 +317,7 @@ impl RecordBatchReader {
         Ok(Table::new(batches, schema).with_losses(self.losses()))
     }
 
-    /// Reads the next batch as a table. Raises StopIteration at the end.
+    /// Reads the next batch as a table, or raises StopIteration at the end.
     fn read_next_batch(&self, py: Python<'_>) -> Result<Table> {
         let next = self.__next__(py)?;
         next.ok_or_else(|| PyStopIteration::new_err(()).into())
@@ -445,7 +445,7 @@ impl RecordBatchReader {
         package(slf.py(), "polars", "to_polars()")?.call_method1("DataFrame", (slf,))
     }
 
-    /// Reads the rest of the stream into a `pandas.DataFrame`. This needs pyarrow.
+    /// Reads the rest of the stream into a `pandas.DataFrame`, for which pyarrow must be installed.
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::to_pyarrow(slf)?
             .call_method0("read_all")?
@@ -453,7 +453,7 @@ impl RecordBatchReader {
     }
 }
 
-/// Returns a stream's error. We replace zero bytes, because the message crosses a C interface that
+/// Returns a stream's error, without zero bytes, because the message crosses a C interface that
 /// ends it there.
 fn said(failure: Failure) -> ArrowError {
     let text = PyErr::from(failure).to_string().replace('\0', " ");

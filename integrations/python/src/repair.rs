@@ -51,7 +51,7 @@ pub(crate) fn repair<'py>(
     Ok(report)
 }
 
-/// Writes the valid row groups. Returns notes on properties that could not be kept with them.
+/// Writes the valid row groups, and returns notes on properties that could not be kept with them.
 fn write(repair: &Repair, sink: Sink) -> Result<Vec<String>> {
     let row_groups = repair.valid_row_groups();
     let options = ReadOptions::new()

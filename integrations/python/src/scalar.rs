@@ -16,7 +16,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-/// Returns a column slot's value. The column's field may name an extension type, such as UUID.
+/// Returns the value in a slot of a column, whose field may name an extension type, such as UUID.
 pub(crate) fn of_field<'py>(
     py: Python<'py>,
     field: &Field,
@@ -262,7 +262,7 @@ fn date(py: Python<'_>, days: i64) -> PyResult<Bound<'_, PyAny>> {
         .call_method1("fromordinal", (ordinal,))
 }
 
-/// Returns a timedelta. For nanoseconds, this is a `pandas.Timedelta` if pandas is installed.
+/// Returns a timedelta, or a `pandas.Timedelta` for nanoseconds if pandas is installed.
 fn duration(py: Python<'_>, nanos: i128, has_nanos: bool) -> PyResult<Bound<'_, PyAny>> {
     if has_nanos {
         if let Ok(pandas) = py.import("pandas") {
@@ -280,7 +280,7 @@ fn duration(py: Python<'_>, nanos: i128, has_nanos: bool) -> PyResult<Bound<'_, 
         .call1((0, 0, micros))
 }
 
-/// Returns a time of day. Python's time only has microseconds.
+/// Returns a time of day, which only has microseconds in Python.
 fn time<'py>(py: Python<'py>, value: i64, nanos: i64) -> PyResult<Bound<'py, PyAny>> {
     let nanos = i128::from(value) * i128::from(nanos);
     if nanos % 1_000 != 0 {
@@ -298,7 +298,7 @@ fn time<'py>(py: Python<'py>, value: i64, nanos: i64) -> PyResult<Bound<'py, PyA
     py.import("datetime")?.getattr("time")?.call1(parts)
 }
 
-/// Returns a datetime. For nanoseconds, this is a `pandas.Timestamp` if pandas is installed.
+/// Returns a datetime, or a `pandas.Timestamp` for nanoseconds if pandas is installed.
 fn timestamp<'py>(
     py: Python<'py>,
     nanos: i128,

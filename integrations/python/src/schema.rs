@@ -1,4 +1,5 @@
-//! Arrow schemas for Python. Unlike Rust's schemas, their metadata may be bytes that are not UTF-8.
+//! Arrow schemas for Python, whose metadata may be bytes that are not UTF-8, unlike in Rust's
+//! schemas.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -169,8 +170,8 @@ impl Schema {
             .collect()
     }
 
-    /// Returns the schema for several files. This is the first one's schema, and the later ones may
-    /// have nulls.
+    /// Returns the schema for several files, where this is the first one's schema and the later
+    /// ones may have nulls.
     fn _nullable(&self) -> Self {
         self.with_arrow(Arc::new(herringbone_rewrite::nullable(&self.arrow)))
     }

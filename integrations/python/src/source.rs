@@ -54,7 +54,7 @@ pub(crate) fn open(source: &Bound<'_, PyAny>) -> Result<Arc<dyn Source>> {
     }
 }
 
-/// Opens a path. If this fails, the error is the system's, with the path.
+/// Opens a path, and fails with the system's error and the path.
 fn open_path(path: PathBuf) -> Result<FileSource> {
     let opened = fs::metadata(&path).and_then(|found| match found.is_file() {
         // We only open regular files, because opening a named pipe would wait.
@@ -71,7 +71,7 @@ fn open_path(path: PathBuf) -> Result<FileSource> {
 /// The system's error number for a directory: `EISDIR`, or `ERROR_ACCESS_DENIED` on Windows.
 const IS_A_DIRECTORY: i32 = if cfg!(windows) { 5 } else { 21 };
 
-/// Returns a buffer's bytes. Memory that Python may change is copied.
+/// Returns a buffer's bytes, copied if Python may change the memory.
 fn of_buffer(view: &Bound<'_, PyMemoryView>) -> Result<Bytes> {
     if !view.getattr("c_contiguous")?.extract::<bool>()? {
         return Err(PyValueError::new_err("the buffer is not contiguous").into());
@@ -136,7 +136,7 @@ impl Source for RangedFile {
     }
 }
 
-/// A Python file object. Only one thread at a time seeks and reads.
+/// A Python file object, on which only one thread at a time seeks and reads.
 struct FileObject {
     file: Exclusive<Py<PyAny>>,
     bytes: u64,
@@ -185,7 +185,7 @@ impl FileObject {
     }
 }
 
-/// Calls `read` once. Fails if it returns more bytes than we asked for, or no bytes object.
+/// Calls `read` once, and fails if it returns more bytes than we asked for, or no bytes object.
 fn read_some(file: &Bound<'_, PyAny>, length: u64) -> PyResult<PyBackedBytes> {
     let found = file.call_method1("read", (length,))?;
     let Ok(bytes) = found.extract::<PyBackedBytes>() else {

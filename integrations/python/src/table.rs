@@ -211,7 +211,7 @@ impl Table {
         })
     }
 
-    /// Returns the rows from `offset` on, all of them or at most `length`. They share this table's
+    /// Returns the rows from `offset` on, all of them or at most `length`, which share this table's
     /// memory.
     #[pyo3(signature = (offset=0, length=None))]
     fn slice(&self, offset: i64, length: Option<i64>) -> PyResult<Self> {
@@ -377,12 +377,13 @@ impl Table {
             .give_metadata(table, "replace_schema_metadata")
     }
 
-    /// Returns a `polars.DataFrame`. It shares this table's memory for types that polars has, too.
+    /// Returns a `polars.DataFrame`, which shares this table's memory for types that polars has,
+    /// too.
     fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         package(slf.py(), "polars", "to_polars()")?.call_method1("DataFrame", (slf,))
     }
 
-    /// Returns a `pandas.DataFrame`. This needs pyarrow.
+    /// Returns a `pandas.DataFrame`, for which pyarrow must be installed.
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::to_pyarrow(slf)?.call_method0("to_pandas")
     }

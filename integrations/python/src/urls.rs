@@ -38,7 +38,7 @@ pub(crate) struct Url {
 
 #[pymethods]
 impl Url {
-    /// Finds a URL's store. The settings are those of `object_store`.
+    /// Finds a URL's store, with settings that `object_store` knows.
     #[new]
     #[pyo3(signature = (url, settings=Vec::new(), anonymous=false))]
     fn new(
@@ -207,14 +207,14 @@ pub(crate) fn has_setting(scheme: &str, name: &str) -> bool {
     StoreOptions::has_setting(scheme, name)
 }
 
-/// Fails if the environment forbids URLs. Otherwise returns the URL without secrets.
+/// Returns the URL without secrets, and fails if the environment forbids URLs.
 #[pyfunction]
 pub(crate) fn checked_url(url: &str) -> Result<String> {
     check_allowed(url)?;
     Ok(herringbone_remote::without_secrets(url))
 }
 
-/// The files at URLs. Their names are the URLs with decoded keys. Requests run on a thread of their
+/// The files at URLs, whose names are the URLs with decoded keys. Requests run on a thread of their
 /// own.
 #[derive(Debug, Default)]
 pub(crate) struct UrlListing {
@@ -241,7 +241,7 @@ impl UrlListing {
             return name;
         }
         // Two URLs may only differ in their queries. We number such names, because a name cannot
-        // contain the query: its `?` would make it a pattern.
+        // contain the query, whose `?` would make it a pattern.
         let name = location.name().split('?').next();
         let mut name = name.unwrap_or_default().to_owned();
         if self.objects.contains_key(&name) {
@@ -251,7 +251,7 @@ impl UrlListing {
         name
     }
 
-    /// Returns a name's store, and the path within it. For a web server, the path is empty.
+    /// Returns a name's store and the path within it, which is empty for a web server.
     fn place<'a>(&self, name: &'a str) -> CoreResult<(&Location, &'a str)> {
         if let Some(location) = self.objects.get(name) {
             return Ok((location, ""));
@@ -302,7 +302,7 @@ impl UrlListing {
     }
 }
 
-/// Splits a URL after its authority. The first part ends with `/`.
+/// Splits a URL after its authority, so that the first part ends with `/`.
 fn split(name: &str) -> (String, &str) {
     match name.match_indices('/').nth(2) {
         Some((at, _)) => {
@@ -359,7 +359,8 @@ impl Listing for UrlListing {
     }
 }
 
-/// New objects below a prefix. The last requests of several files are in flight at the same time.
+/// New objects below a prefix, where the last requests of several files are in flight at the same
+/// time.
 #[derive(Debug)]
 struct UrlFiles {
     location: Location,

@@ -225,7 +225,7 @@ fn leaves_of(schema: &ParquetSchema, option: &str, name: &str) -> Result<Vec<usi
     Ok(leaves.unwrap_or_default().collect())
 }
 
-/// A file that is being written. The Python module `herringbone` wraps it.
+/// A file that is being written, which the Python module `herringbone` wraps.
 #[pyclass(module = "herringbone._core", frozen)]
 pub(crate) struct Writer {
     writer: Exclusive<Option<OpenWriter>>,
@@ -430,7 +430,7 @@ impl Writer {
         self.run(slot)
     }
 
-    /// Appends a batch. A row group ends when it has `row_group_rows` rows.
+    /// Appends a batch, and ends a row group when it has `row_group_rows` rows.
     fn append(
         &self,
         slot: &mut Option<OpenWriter>,

@@ -1,4 +1,4 @@
-//! A Ballista executor that reads and writes Herringbone's tables. It has the flags of
+//! A Ballista executor that reads and writes Herringbone's tables, with the flags of
 //! `ballista-executor`.
 
 use std::process::ExitCode;

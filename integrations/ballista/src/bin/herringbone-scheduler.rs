@@ -1,4 +1,4 @@
-//! A Ballista scheduler that plans queries over Herringbone's tables. It has the flags of
+//! A Ballista scheduler that plans queries over Herringbone's tables, with the flags of
 //! `ballista-scheduler`.
 
 use std::process::ExitCode;

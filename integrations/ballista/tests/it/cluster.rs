@@ -62,7 +62,7 @@ impl Cluster {
         panic!("the cluster does not start: {log}");
     }
 
-    /// Starts the processes once. Returns the scheduler's log if they are not ready in time.
+    /// Starts the processes once, and returns the scheduler's log if they are not ready in time.
     fn try_start() -> Result<Self, String> {
         let folder = Folder::new();
         let [port, ports @ ..] = free_ports::<7>();

@@ -1,4 +1,4 @@
-//! Sends encrypted tables. The names of keys are sent, but the keys are not.
+//! Sends encrypted tables, for which the names of keys are sent, but not the keys.
 
 use std::sync::Arc;
 

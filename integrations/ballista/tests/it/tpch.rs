@@ -7,7 +7,7 @@ use crate::support::{Folder, run};
 pub(crate) use crate::tpch_tables::queries;
 use crate::tpch_tables::{TABLES, write_tables};
 
-/// The scale factor of most tests: 60,000 rows of `lineitem`.
+/// The scale factor of most tests, with which `lineitem` has 60,000 rows.
 pub(crate) const SMALL: f64 = 0.01;
 
 /// Writes all tables, with row groups of 10,000 rows.

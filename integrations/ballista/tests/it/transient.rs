@@ -48,8 +48,8 @@ enum Fault {
     Broken,
 }
 
-/// A store of local files in which the first request for a byte with a fault fails. Later requests
-/// succeed.
+/// A store of local files in which the first request for a byte with a fault fails, while later
+/// requests succeed.
 #[derive(Debug, Default)]
 struct FaultyStore {
     files: LocalFileSystem,
@@ -142,7 +142,7 @@ impl ObjectStore for FaultyStore {
     }
 }
 
-/// The usual engine, which also counts the tasks of each stage. Each try is a task.
+/// The usual engine, which also counts the tasks of each stage, because each try is a task.
 #[derive(Default)]
 struct CountingEngine {
     engine: DefaultExecutionEngine,

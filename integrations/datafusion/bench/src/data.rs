@@ -76,7 +76,7 @@ impl Random {
         self.next() % end
     }
 
-    /// Returns a number below `end`. Small numbers are more likely.
+    /// Returns a number below `end`, where small numbers are more likely.
     fn skewed(&mut self, end: u64) -> u64 {
         let below = self.below(end) + 1;
         self.below(below)

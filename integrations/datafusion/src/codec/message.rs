@@ -5,7 +5,7 @@ use datafusion_proto::protobuf;
 use datafusion_proto_common::protobuf_common;
 use prost::Message;
 
-/// The version of the messages. We change it if an older program would read them wrongly.
+/// The version of the messages, which we change if an older program would read them wrongly.
 const VERSION: u8 = 1;
 
 /// The number of bytes before a message, which are the version and the checksum.
@@ -41,8 +41,8 @@ pub(super) struct ScanMessage {
     pub(super) limit: Option<u64>,
     #[prost(bool, tag = "6")]
     pub(super) preserve_order: bool,
-    /// The pushed filters, which must all hold. We keep them apart, because messages may only be
-    /// nested 100 levels deep.
+    /// The pushed filters, which must all hold. They are not one expression, because messages may
+    /// only be nested 100 levels deep.
     #[prost(message, repeated, tag = "7")]
     pub(super) predicate: Vec<protobuf::PhysicalExprNode>,
     #[prost(bool, tag = "8")]
@@ -58,7 +58,7 @@ pub(super) struct ScanMessage {
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OrderMessage {
-    /// The column whose bounds order the row groups. Without it, each file's row groups are read
+    /// The column whose bounds order the row groups, or `None` if each file's row groups are read
     /// from the end.
     #[prost(string, optional, tag = "1")]
     pub(super) column: Option<String>,

@@ -25,7 +25,7 @@ pub(crate) enum FileFilter {
 }
 
 impl FileFilter {
-    /// Splits a predicate over a file's columns. Conjuncts whose value is known are left out.
+    /// Splits a predicate over a file's columns, and leaves out conjuncts whose value is known.
     ///
     /// # Errors
     /// Returns the simplifier's errors.
@@ -81,8 +81,8 @@ fn decimal_places(data_type: &DataType) -> Option<i8> {
     }
 }
 
-/// Translates conjuncts. The library's own predicates are tested first, because they are cheaper,
-/// and closures only see the rows that those select.
+/// Translates conjuncts. We test the library's own predicates first, because they are cheaper, so
+/// that closures only see the rows that those select.
 ///
 /// # Errors
 /// Fails with Plan if a conjunct has a column that is not part of the read.

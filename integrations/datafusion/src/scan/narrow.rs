@@ -1,5 +1,5 @@
-//! Makes columns narrower. In structs, including those in lists and maps, only the fields that
-//! expressions look at are read.
+//! Makes columns narrower, so that only those fields of structs are read that expressions look at,
+//! even in lists and maps.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -145,8 +145,8 @@ fn narrow_field(field: &FieldRef, of: &Use) -> FieldRef {
     }
 }
 
-/// Returns the used fields of a struct, or `None` if the struct lacks one. The expression itself
-/// then reports that.
+/// Returns the used fields of a struct, or `None` if the struct lacks one, because the expression
+/// itself reports that.
 fn narrow_fields(fields: &Fields, parts: &BTreeMap<Step, Use>) -> Option<Fields> {
     let of = |field: &FieldRef| parts.get(&Step::Name(field.name().clone()));
     let used = fields.iter().filter_map(|field| Some((field, of(field)?)));

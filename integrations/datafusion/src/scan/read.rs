@@ -42,7 +42,7 @@ struct FileExprs {
 }
 
 impl FileRead {
-    /// Plans the read. Returns `None` if no row is selected.
+    /// Plans the read, or returns `None` if no row is selected.
     ///
     /// # Errors
     /// Fails with Corrupt or Unsupported if the file cannot be read as the table.

@@ -57,7 +57,7 @@ impl Limit {
 }
 
 impl FileStream {
-    /// Plans the read of a file. Returns `None` if no row is selected.
+    /// Plans the read of a file, or returns `None` if no row is selected.
     ///
     /// # Errors
     /// Fails with Corrupt or Unsupported if the file cannot be read as the table.

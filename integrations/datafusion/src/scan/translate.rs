@@ -20,7 +20,8 @@ use datafusion_physical_expr::expressions::{
 use datafusion_physical_expr_common::physical_expr::PhysicalExpr;
 use herringbone::filter::{Literal, Predicate, col_at};
 
-/// The depth of the deepest expression that we translate. The engine evaluates deeper ones.
+/// The depth of the deepest expression that we translate, beyond which the engine evaluates the
+/// expression.
 const DEEPEST: usize = 256;
 
 /// Returns the predicate that selects the same rows as an expression over the columns of `schema`.
@@ -233,8 +234,8 @@ impl Translation<'_> {
             .downcast_ref::<LiteralExpr>()?
             .value()
             .try_as_str()??;
-        // We cannot translate a backslash. It escapes the next character, but the library knows no
-        // escapes.
+        // We cannot translate a backslash, which escapes the next character, because the library
+        // knows no escapes.
         if like.case_insensitive() || pattern.contains('\\') || !is_text(data_type) {
             return None;
         }

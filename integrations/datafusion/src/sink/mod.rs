@@ -40,7 +40,7 @@ mod options;
 /// The divisor for the share of a pool that one part of a local file takes.
 const PART_SHARE: u64 = 32;
 
-/// The smallest size of a local file's parts. Parts are not smaller, because each one takes a
+/// The smallest size of a local file's parts, which is not smaller because each part takes a
 /// request.
 const SMALLEST_PART: u64 = 256 << 10;
 

@@ -35,8 +35,8 @@ pub(super) fn named(
     Box::pin(RecordBatchStreamAdapter::new(schema, batches))
 }
 
-/// Splits a batch by the columns in which its rows have nulls. Within a part, rows keep their
-/// order.
+/// Splits a batch by the columns in which its rows have nulls, and keeps the order of the rows
+/// within each part.
 fn split(batch: RecordBatch, columns: &[String]) -> Result<Vec<RecordBatch>> {
     let mut parts = vec![batch];
     for name in columns {

@@ -20,7 +20,7 @@ use crate::options::HerringboneOptions;
 struct Row {
     theirs: &'static str,
     ours: &'static str,
-    /// True if we also take DataFusion's default. If false, the writer chooses by itself when the
+    /// True if we also take DataFusion's default. If false, the writer chooses by itself if the
     /// option has the default.
     takes_default: bool,
     /// The value that NULL means, if it is not the writer's default.
@@ -128,7 +128,7 @@ pub(crate) fn check(options: &TableParquetOptions) -> Result<()> {
     write_options(options).map(drop)
 }
 
-/// Returns a writer's options. If the session has the engine's default for an option, the writer
+/// Returns a writer's options. If an option has the engine's default in the session, the writer
 /// chooses by itself.
 ///
 /// # Errors
@@ -230,8 +230,8 @@ pub(crate) fn of_session(
     Ok(write)
 }
 
-/// Fails unless the writer has this option with this value. The option may be one of columns,
-/// before two colons.
+/// Fails unless the writer has this option with this value. The key may also be an option of
+/// columns, followed by two colons.
 ///
 /// # Errors
 /// Fails with Configuration, with the possible names or values.

@@ -291,8 +291,8 @@ impl FileSource for HerringboneSource {
         if !taken.contains(&true) {
             return Ok(result);
         }
-        // We add a filter once, because an optimizer may push it twice. Dynamic filters only equal
-        // themselves.
+        // We add a filter only once, because an optimizer may push it twice. Note that dynamic
+        // filters only equal themselves.
         let mut all: Vec<_> = self
             .predicate
             .iter()

@@ -11,7 +11,7 @@ use datafusion_physical_expr::{EquivalenceProperties, PhysicalSortExpr};
 
 use crate::bounds::FileBounds;
 
-/// The order in which files and row groups are read. The rows themselves are not sorted.
+/// The order in which files and row groups are read, while the rows themselves are not sorted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ReadOrder {
     /// Row groups and files are ordered by this column's bounds.
@@ -72,7 +72,7 @@ pub(crate) fn push_down(
 }
 
 impl ReadOrder {
-    /// Orders a file's row groups. Row groups without bounds are last.
+    /// Orders a file's row groups, with those that have no bounds at the end.
     pub(crate) fn row_groups(&self, row_groups: &mut [usize], bounds: &FileBounds) {
         match self {
             Self::Reversed => row_groups.reverse(),
@@ -94,7 +94,7 @@ impl ReadOrder {
         }
     }
 
-    /// Orders a partition's files. Files without statistics are last.
+    /// Orders a partition's files, with those that have no statistics at the end.
     pub(crate) fn files(
         &self,
         mut files: Vec<PartitionedFile>,

@@ -34,7 +34,7 @@ mod values;
 pub(crate) use factory::HerringboneTableFactory;
 pub(crate) use rule::NullablePartitions;
 
-/// A table of Parquet files. Its rows in `k=__HIVE_DEFAULT_PARTITION__` have null in the partition
+/// A table of Parquet files whose rows in `k=__HIVE_DEFAULT_PARTITION__` have null in the partition
 /// column `k`.
 ///
 /// After [`register`](crate::register), `CREATE EXTERNAL TABLE` makes such tables. Queries also use
@@ -58,7 +58,7 @@ struct Partitions {
 }
 
 impl HerringboneTable {
-    /// Creates a table from the engine's table. Returns `None` if its files have another format.
+    /// Creates a table from the engine's table, or returns `None` if its files have another format.
     ///
     /// If a table has a declared partitioning or an expression adapter, the engine plans it,
     /// without nulls.

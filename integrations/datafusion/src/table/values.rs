@@ -60,7 +60,7 @@ fn with_nulls(mut statistics: Statistics, values: &[ScalarValue], in_file: usize
     statistics
 }
 
-/// Returns filters on the texts of partition columns. They select the same files as the filters on
+/// Returns filters on the texts of partition columns that select the same files as the filters on
 /// the values.
 ///
 /// # Errors

@@ -47,7 +47,7 @@ fn write(folder: &Folder) -> String {
     folder.write_with("views.parquet", &batch.unwrap(), properties.build())
 }
 
-/// Returns a query's sum of `bytes_scanned`. The footers are in the cache.
+/// Returns a query's sum of `bytes_scanned`, with the footers in the cache.
 async fn fetched(session: &SessionContext, query: &str) -> usize {
     let frame = session.sql(query).await.unwrap();
     let plan = frame.create_physical_plan().await.unwrap();

@@ -16,7 +16,7 @@ use crate::support::{Folder, Reader, create, run, session, sorted_rows};
 const ROWS: usize = 30_000;
 const ROWS_PER_GROUP: usize = 6_000;
 
-/// The values that the queries look for. Many rows have each of them.
+/// The values that the queries look for, and that many rows have.
 const COUNTER: i32 = 62;
 const USER: i64 = 435_090_932_899_640_449;
 const REFERER_HASH: i64 = 3_594_120_000_172_545_465;

@@ -11,8 +11,8 @@ use parquet::file::properties::WriterProperties;
 use crate::support::{Folder, Reader, create, rows, run, session};
 use crate::tpch_tables::write_tables;
 
-/// Writes the tables of TPC-H at scale 0.1, in row groups as `tpchgen-cli` writes them. Returns the
-/// path of `lineitem`.
+/// Writes the tables of TPC-H at scale 0.1, in row groups as `tpchgen-cli` writes them, and returns
+/// the path of `lineitem`.
 fn lineitem(folder: &Folder) -> String {
     let properties = WriterProperties::builder().set_max_row_group_bytes(Some(7 << 20));
     write_tables(folder.path("").as_ref(), 0.1, &properties);

@@ -30,8 +30,8 @@ fn write(folder: &Folder) -> String {
     folder.write_with("t.parquet", &batch.unwrap(), properties.build())
 }
 
-/// The summed metrics of a query's scan. Counts are their text, and times are true if they are not
-/// 0.
+/// The summed metrics of a query's scan, where counts are their text, and times are true if they
+/// are not 0.
 struct Metrics(MetricsSet);
 
 impl Metrics {

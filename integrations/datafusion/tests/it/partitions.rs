@@ -149,8 +149,8 @@ async fn filters_see_nulls() {
     }
 }
 
-/// If a statement has no types, the engine takes names for text. Paths in queries have no statement
-/// at all.
+/// If a statement has no types, the engine takes names for text, and for paths in queries there is
+/// no statement at all.
 #[tokio::test]
 async fn columns_without_types_have_nulls() {
     let folder = Folder::new();

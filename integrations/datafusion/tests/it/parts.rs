@@ -1,4 +1,4 @@
-//! Reads parts of nested columns. Fields of structs in lists and maps are read without their
+//! Reads parts of nested columns, where fields of structs in lists and maps are read without their
 //! siblings.
 
 use std::sync::Arc;
@@ -21,7 +21,7 @@ fn structs(columns: Vec<(&str, ArrayRef)>, nulls: Option<NullBuffer>) -> StructA
     StructArray::new(fields.into(), arrays, nulls)
 }
 
-/// Returns structs of a small number and a large text. Some structs are null.
+/// Returns structs of a small number and a large text, some of them null.
 fn elements(number: usize) -> StructArray {
     let numbers = Int64Array::from_iter((0..number as i64).map(|i| (i % 11 > 0).then_some(i % 97)));
     let texts = (0..number).map(|i| format!("{:0128}", i.wrapping_mul(0x9E37_79B9_7F4A_7C15)));
@@ -33,7 +33,7 @@ fn elements(number: usize) -> StructArray {
     structs(columns, Some(nulls))
 }
 
-/// Returns lists of up to three elements. Some lists are null.
+/// Returns lists of up to three elements, some of them null.
 fn lists(of: impl Fn(usize) -> StructArray, rows: usize) -> ListArray {
     let is_null = |row: usize| row.is_multiple_of(5);
     let lengths = (0..rows).map(|row| if is_null(row) { 0 } else { row % 4 });

@@ -10,7 +10,7 @@ use crate::support::{
     CountingStore, Folder, Reader, create, rows, run, session, session_with, text,
 };
 
-/// Returns 100 row groups of 1,000 rows. Every fifth row group has the largest values.
+/// Returns 100 row groups of 1,000 rows, where every fifth row group has the largest values.
 fn table() -> RecordBatch {
     let value = |row: i64| {
         let group = row / 1_000;

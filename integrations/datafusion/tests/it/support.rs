@@ -111,7 +111,7 @@ pub(crate) async fn run(session: &SessionContext, sql: &str) -> Result<Vec<Recor
     frame.collect().await.map_err(|error| error.to_string())
 }
 
-/// Runs a query that must succeed. Returns its rows as text.
+/// Runs a query that must succeed, and returns its rows as text.
 pub(crate) async fn text(session: &SessionContext, sql: &str) -> String {
     let batches = run(session, sql)
         .await
@@ -119,7 +119,7 @@ pub(crate) async fn text(session: &SessionContext, sql: &str) -> String {
     pretty_format_batches(&batches).unwrap().to_string()
 }
 
-/// Runs a query that must succeed. Returns its rows in one line, such as `1 2; 3 4`.
+/// Runs a query that must succeed, and returns its rows in one line, such as `1 2; 3 4`.
 pub(crate) async fn rows(session: &SessionContext, sql: &str) -> String {
     let text = text(session, sql).await;
     let lines = text.lines().filter(|line| line.starts_with('|')).skip(1);

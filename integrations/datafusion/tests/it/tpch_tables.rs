@@ -1,5 +1,5 @@
-//! Writes the tables of TPC-H as files. The tests of `integrations/ballista` and the benchmark
-//! include this file, too.
+//! Writes the tables of TPC-H as files, also for the tests of `integrations/ballista` and the
+//! benchmark, which include this file.
 
 use std::fs::File;
 use std::path::Path;

@@ -31,7 +31,7 @@ impl Files {
         )
     }
 
-    /// Reads all columns and the footer. Returns the error, which must name the file.
+    /// Reads all columns and the footer, and returns the error, which must name the file.
     fn read(&self, file: &FileMeta, wanted: &SchemaRef) -> Option<String> {
         let file_slice = std::slice::from_ref(file);
         let read = self

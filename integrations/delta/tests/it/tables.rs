@@ -151,7 +151,7 @@ fn a_table_with_ids_partitions_and_deletions_is_read() {
     check(folder.path());
 }
 
-/// Writes a checkpoint, and checks that it has all of the table's rows. Returns the number of
+/// Writes a checkpoint, checks that it has all of the table's rows, and returns the number of
 /// sidecars.
 fn check_checkpoint(spec: &CheckpointSpec, features: &[&str]) -> usize {
     let folder = tempfile::tempdir().unwrap();

@@ -79,8 +79,8 @@ impl Joined {
         }
     }
 
-    /// Joins two conditions. This takes time in proportion to the shorter one, so that long chains
-    /// stay cheap.
+    /// Joins two conditions in time proportional to the shorter one, so that long chains stay
+    /// cheap.
     fn join(self, other: Self, is_and: bool) -> Result<Self> {
         let (mut left, mut right) = (self.into_parts_of(is_and)?, other.into_parts_of(is_and)?);
         let depth = left.depth.max(right.depth);
@@ -214,7 +214,7 @@ impl<'a> Conditions<'a> {
         })
     }
 
-    /// Returns a part as a condition. A column alone is a condition if it is Boolean.
+    /// Returns a part as a condition, which may be a column alone if it is Boolean.
     fn condition(&self, value: Value) -> Result<Joined> {
         Ok(Joined::one(match value {
             Value::Condition(joined) => return Ok(joined),
@@ -267,7 +267,8 @@ impl<'a> Conditions<'a> {
             ("starts_with", Some(Value::Column(operand)), None, None) => {
                 self.starts_with(&operand, options)?
             }
-            // DuckDB tests for one of several values in this way. The result is null for a null.
+            // DuckDB tests for one of several values in this way, with null as the result for a
+            // null.
             (
                 "if_else",
                 Some(Value::IsValid(tested)),

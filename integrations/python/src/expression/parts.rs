@@ -10,7 +10,7 @@ use pyo3::pybacked::PyBackedBytes;
 use super::not_understood;
 use crate::error::{Result, argument};
 
-/// The largest number of parts. For longer expressions, pyarrow tests the rows.
+/// The largest number of parts, beyond which pyarrow has to test the rows.
 const MAX_PARTS: usize = 400_000;
 /// The first bytes of an Arrow IPC file, which a stream follows.
 const MAGIC: &[u8] = b"ARROW1\0\0";
@@ -19,7 +19,7 @@ const CONTINUATION: [u8; 4] = [0xff; 4];
 
 /// One part of an expression.
 pub(super) enum Part {
-    /// The start of a call, with the function's name. Its arguments follow.
+    /// The start of a call, with the function's name, which its arguments follow.
     Call(String),
     /// A column's path, which has its name, then the names of struct fields.
     Column(Vec<String>),
@@ -66,7 +66,7 @@ impl Parts {
     }
 }
 
-/// Lists the parts in the schema's metadata. The schema is the first message. We decode it
+/// Lists the parts in the metadata of the schema, which is the first message. We decode it
 /// ourselves, because schema readers keep only one pair per key.
 fn listed(stream: &[u8]) -> Result<Vec<Part>> {
     let after = stream.strip_prefix(&CONTINUATION).ok_or_else(damaged)?;

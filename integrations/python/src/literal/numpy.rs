@@ -1,4 +1,4 @@
-//! Dates and durations of NumPy. Each counts in its own unit.
+//! Dates and durations of NumPy, which all count in their own units.
 
 use herringbone::filter::Literal;
 use pyo3::exceptions::PyValueError;
@@ -93,13 +93,13 @@ fn ticks(value: &Bound<'_, PyAny>) -> Result<Option<(i128, Unit)>> {
     Ok(Some((i128::from(count) * i128::from(step), unit)))
 }
 
-/// Multiplies two numbers. If the product exceeds 128 bits, it becomes the last number on its side,
+/// Multiplies two numbers. A product that exceeds 128 bits becomes the last number on its side,
 /// which no column reaches.
 fn saturating(count: i128, by: i128) -> i128 {
     count.saturating_mul(by)
 }
 
-/// Returns whole nanoseconds. A part of one is an error, because no column can have it.
+/// Returns whole nanoseconds, and fails for a part of one, because no column can have it.
 fn whole_nanos(value: &Bound<'_, PyAny>, count: i128, per_nano: i128) -> Result<i128> {
     match count % per_nano {
         0 => Ok(count / per_nano),

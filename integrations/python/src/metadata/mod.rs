@@ -1,4 +1,4 @@
-//! A file's metadata. Its names are pyarrow's.
+//! A file's metadata, with pyarrow's names.
 
 mod column_chunk;
 mod file;

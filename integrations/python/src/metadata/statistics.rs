@@ -11,7 +11,7 @@ use super::{ParquetLogicalType, lines, same, schema};
 use crate::error::Result;
 use crate::scalar::to_python;
 
-/// A column chunk's bounds and counts. Bounds that cannot be trusted are None.
+/// A column chunk's bounds and counts, where bounds that cannot be trusted are None.
 #[pyclass(module = "herringbone", frozen)]
 pub(crate) struct Statistics {
     handle: MetadataHandle,

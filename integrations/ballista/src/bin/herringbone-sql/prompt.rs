@@ -86,7 +86,7 @@ fn is_complete(text: &str) -> bool {
     text.is_empty() || text.starts_with('\\') || text.ends_with(';')
 }
 
-/// Reads and runs statements until the input ends. If a statement fails, its error is printed.
+/// Reads and runs statements until the input ends, and prints the errors of statements that fail.
 ///
 /// # Errors
 /// Returns the errors of the terminal and of the output.
@@ -163,7 +163,7 @@ struct Prompt<'a> {
 }
 
 impl Prompt<'_> {
-    /// Runs a command or statements. Breaks if the command is to quit.
+    /// Runs a command or statements, and breaks if the command is to quit.
     async fn take(&mut self, text: &str) -> Result<ControlFlow<()>, Error> {
         let mut words = text.split_whitespace();
         match (

@@ -114,7 +114,7 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// Compares rows. The paths of the copied files count as those in a checkout.
+/// Compares rows, where the paths of the copied files count as those in a checkout.
 fn is_expected(normalizer: Normalizer, actual: &[Vec<String>], expected: &[String]) -> bool {
     let folder = std::env::current_dir().unwrap();
     let root = folder.ancestors().nth(2).unwrap();
@@ -175,8 +175,8 @@ async fn run_twice(name: &'static str) -> [Vec<Outcome>; 2] {
     [ours, run_file(name, Reader::Stock).await]
 }
 
-/// Returns the listed differences, as the failing reader by place. The rest of each line is the
-/// reason.
+/// Returns the listed differences, as the failing reader by place, without the reason in the rest
+/// of each line.
 fn listed() -> BTreeMap<String, String> {
     let lines = include_str!("../../differences.txt").lines();
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
