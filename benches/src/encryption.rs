@@ -54,7 +54,7 @@ pub fn write_theirs(batches: &[RecordBatch], compression: Compression) -> Result
     })
 }
 
-/// Reads all of an encrypted file, and returns the row count.
+/// Reads all of an encrypted file and returns the row count.
 ///
 /// # Errors
 ///
@@ -65,7 +65,7 @@ pub fn read(bytes: &Bytes, algorithm: Algorithm) -> Result<u64> {
     ours::stream(file, ReadOptions::default().threads(1))
 }
 
-/// Reads all of an encrypted file with the peer, and returns the row count.
+/// Reads all of an encrypted file with the peer and returns the row count.
 ///
 /// # Errors
 ///

@@ -26,7 +26,7 @@ pub const BATCH_SIZE: usize = 8192;
 /// The memory of files that are no longer needed.
 static FILES: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
-/// Returns memory for a file with these rows, and reuses an earlier file's memory if there is some.
+/// Returns memory for a file with these rows and reuses an earlier file's memory if there is some.
 /// If we let a vector grow, it would be copied or not, depending on the memory after it. New memory
 /// from the system takes a page fault for every 4 KiB, which is a third of the time of some
 /// writers.
@@ -40,7 +40,7 @@ pub(crate) fn memory_for(batches: &[RecordBatch]) -> Vec<u8> {
     Vec::with_capacity(bytes.sum())
 }
 
-/// Makes a file's memory available for the next file, and returns the file's size in bytes.
+/// Makes a file's memory available for the next file and returns the file size in bytes.
 pub fn give_back(mut file: Vec<u8>) -> u64 {
     let bytes = file.len() as u64;
     file.clear();

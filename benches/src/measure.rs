@@ -37,7 +37,7 @@ impl Times {
     pub fn error_of_median_above(&self, other: &Self) -> f64 {
         let above = self.above(other);
         let between = quantile(&above, 0.75) - quantile(&above, 0.25);
-        // A quartile is 0.674 standard deviations from the median, and the median's error is 1.253
+        // A quartile is 0.674 standard deviations from the median, and the median error is 1.253
         // times the mean's.
         1.253 * between / (2.0 * 0.674) / (above.len() as f64).sqrt()
     }
@@ -69,7 +69,7 @@ fn quantile(sorted: &[f64], quantile: f64) -> f64 {
 ///
 /// # Errors
 ///
-/// Returns a side's error, and fails if the sides return different counts.
+/// Returns a side's error and fails if the sides return different counts.
 pub fn in_turns(sides: &[&Work], seconds: f64) -> Result<Vec<Times>> {
     let mut counts = Vec::new();
     for side in sides {

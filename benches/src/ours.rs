@@ -137,7 +137,7 @@ pub fn read_path(path: &Path) -> Result<u64> {
     stream(ParquetFile::open(path)?, ReadOptions::default().threads(1))
 }
 
-/// Reads a file with these options, and returns the row count.
+/// Reads a file with these options and returns the row count.
 ///
 /// # Errors
 ///

@@ -24,7 +24,7 @@ pub fn side_by_side<T: Fn() -> Result<u64> + Clone + Send + 'static>(work: T, ot
 
 /// A case.
 pub struct Workload {
-    /// The file's name, and the work if it is not reading the whole file.
+    /// The file name, and the work if it is not reading the whole file.
     pub name: String,
     /// The work of Herringbone.
     pub ours: Work,
@@ -122,7 +122,7 @@ pub fn of_file(path: &Path) -> Result<Vec<Workload>> {
     ])
 }
 
-/// Returns the file's name without its extension.
+/// Returns the file name without its extension.
 #[must_use]
 pub fn case_name(path: &Path) -> String {
     path.file_stem()

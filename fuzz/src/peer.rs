@@ -55,7 +55,7 @@ const WE_ARE_STRICTER: [(&str, &str); 15] = [
     ),
 ];
 
-/// Reads with both, and compares the columns whose Arrow types are equal.
+/// Reads with both and compares the columns whose Arrow types are equal.
 pub fn against_arrow_rs(bytes: &Bytes) {
     let ours = open(bytes)
         .and_then(|file| file.read(options().verify_crc(false)))

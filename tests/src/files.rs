@@ -1,4 +1,4 @@
-//! The locations of test files, and the schemas that other readers see in them.
+//! The locations of test files and the schemas that other readers see in them.
 
 use std::path::{Path, PathBuf};
 
@@ -18,12 +18,12 @@ pub fn arrow_schema(file: &ParquetFile) -> Schema {
     ipc::convert::try_schema_from_ipc_buffer(&bytes).unwrap()
 }
 
-/// Returns the repository's folder `testdata/`.
+/// Returns the repository folder `testdata/`.
 pub fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata")
 }
 
-/// Returns the repository's folder `tests/expected/`.
+/// Returns the repository folder `tests/expected/`.
 pub fn expected() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("expected")
 }

@@ -147,7 +147,7 @@ pub fn cut(text: &str) -> String {
     }
 }
 
-/// Runs `work`, and returns a panic as its message.
+/// Runs `work` and returns a panic as its message.
 pub fn without_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);

@@ -13,7 +13,7 @@ use herringbone_benches::{Result, ours};
 
 const ALGORITHM: Algorithm = Algorithm::AesGcmV1;
 
-/// The batches of a file, and the files that were written from them.
+/// The batches of a file and the files that were written from them.
 struct Sides {
     batches: Vec<RecordBatch>,
     compression: Compression,

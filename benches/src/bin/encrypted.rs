@@ -18,7 +18,7 @@ use herringbone_benches::workload::{Work, case_name};
 use herringbone_benches::{Result, give_back, measure, ours, table};
 
 /// The limit for the cost of encryption, as a multiple of the cipher's own time. We first subtract
-/// the median's error from the cost.
+/// the median error from the cost.
 const DEAR: f64 = 1.2;
 
 /// The batches of a file.

@@ -189,7 +189,7 @@ fn write(
     Ok(is_cheap)
 }
 
-/// Splits a number into two, and gives every other bit to each. In this order, places that are near
+/// Splits a number into two and gives every other bit to each. In this order, places that are near
 /// each other are also near each other in the file.
 fn from_z_order(number: usize) -> (usize, usize) {
     let every_other =
@@ -212,7 +212,7 @@ fn rows(file: &Bytes, wanted: Option<&Predicate>) -> Result<u64> {
     Ok(rows)
 }
 
-/// Times reads, and returns true if the rows in a box are found [`FASTER`] times as fast as all
+/// Times reads and returns true if the rows in a box are found [`FASTER`] times as fast as all
 /// rows.
 fn read(codec: Compression, seconds: f64) -> Result<bool> {
     /// The number of squares along each side of the area.

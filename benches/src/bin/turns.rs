@@ -69,7 +69,7 @@ impl Held {
     }
 }
 
-/// Runs one turn, and uses the data that we hold if the file is the same. Returns its seconds and
+/// Runs one turn and uses the data that we hold if the file is the same. Returns its seconds and
 /// the number of rows.
 fn turn(line: &str, held: &mut Held) -> Result<(f64, u64)> {
     let (side, path) = line.rsplit_once([' ', '\t']).ok_or("no path")?;
@@ -100,7 +100,7 @@ fn turn(line: &str, held: &mut Held) -> Result<(f64, u64)> {
     Ok((begin.elapsed().as_secs_f64(), rows))
 }
 
-/// Runs `SIDE CODEC ROWS`, and returns its seconds and the file's size in bytes.
+/// Runs `SIDE CODEC ROWS`, and returns its seconds and the file size in bytes.
 fn write_turn(words: &str, batches: &[RecordBatch]) -> Result<(f64, u64)> {
     let words: Vec<&str> = words.split(' ').collect();
     let [side, codec, rows] = words.as_slice() else {

@@ -47,7 +47,7 @@ const MAX_FINISHING: usize = 16;
 #[derive(Debug)]
 pub struct AsyncDatasetWriter {
     store: Arc<dyn Listing>,
-    /// The directory's path, which ends with `/` unless it is empty.
+    /// The directory path, which ends with `/` unless it is empty.
     directory: String,
     remote: RemoteWriteOptions,
     files: Partitioner<RemoteWriter>,
@@ -130,7 +130,7 @@ impl AsyncDatasetWriter {
     ///
     /// # Errors
     /// Fails with [Argument](herringbone::ErrorKind::Argument) if the batch has another schema, or
-    /// contains a value that cannot be stored. Returns the store's errors with the object's name.
+    /// contains a value that cannot be stored. Returns the store's errors with the object name.
     /// After any error, the dataset can no longer be finished.
     pub async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.files.begin(batch)?;
@@ -141,7 +141,7 @@ impl AsyncDatasetWriter {
     ///
     /// # Errors
     /// Fails with [Argument](herringbone::ErrorKind::Argument) if the writer failed before. Returns
-    /// the store's errors with the object's name.
+    /// the store's errors with the object name.
     pub async fn finish(mut self) -> Result<Vec<WrittenFile>> {
         self.files.end()?;
         self.run().await?;
@@ -152,10 +152,10 @@ impl AsyncDatasetWriter {
         Ok(self.files.into_finished())
     }
 
-    /// Cancels the requests of incomplete files, and removes their parts from the store.
+    /// Cancels the requests of incomplete files and removes their parts from the store.
     ///
     /// # Errors
-    /// Returns the first error of the store, with the object's name. The parts of that object may
+    /// Returns the first error of the store, with the object name. The parts of that object may
     /// then stay in the store.
     pub async fn abort(mut self) -> Result<()> {
         // Dropping these futures is enough, because their sinks abort the files that are being

@@ -172,7 +172,7 @@ impl Dataset {
         &self.0.found
     }
 
-    /// Returns the values in the path of one of the dataset's files, as a single row with the
+    /// Returns the values in the path of one of the dataset files, as a single row with the
     /// partition columns that the path has.
     ///
     /// # Errors
@@ -191,7 +191,7 @@ impl Dataset {
         self.0.types.by_value(filter, &[&file.partition])
     }
 
-    /// Opens one of the dataset's files for blocking reads. If the footer is in the cache, it is
+    /// Opens one of the dataset files for blocking reads. If the footer is in the cache, it is
     /// taken from there.
     ///
     /// # Errors
@@ -200,7 +200,7 @@ impl Dataset {
         self.0.files.open_blocking(file)
     }
 
-    /// Opens one of the dataset's files by the footer that a `_metadata` file has for it, so that
+    /// Opens one of the dataset files by the footer that a `_metadata` file has for it, so that
     /// your own reader can use that footer. `source` has the file's bytes. Returns `None` if there
     /// is no such footer.
     ///
@@ -210,7 +210,7 @@ impl Dataset {
     /// # Errors
     /// Fails with [Corrupt](herringbone::ErrorKind::Corrupt) if `_metadata` lists a column chunk
     /// twice. Fails with [Replaced](herringbone::ErrorKind::Replaced) if a column chunk lies
-    /// outside the file, or if the file's length has changed since it was listed. Fails with
+    /// outside the file, or if the file length has changed since it was listed. Fails with
     /// [Unsupported](herringbone::ErrorKind::Unsupported) if one row group has its column chunks in
     /// several files.
     pub fn known_file(

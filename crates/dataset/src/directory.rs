@@ -1,4 +1,4 @@
-//! The directories to list, and the patterns that the names below them must match.
+//! The directories to list and the patterns that the names below them must match.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ pub(crate) struct Directory {
     pub(crate) path: String,
     pub(crate) partition: Partition,
     pub(crate) root: usize,
-    /// True if the directory's path was given by the caller.
+    /// True if the directory path was given by the caller.
     pub(crate) is_root: bool,
     /// The patterns for the names below the first directory, one per level. All names match after
     /// the last pattern.

@@ -37,11 +37,11 @@ pub struct DatasetExplanation {
     pub undecided: u64,
     /// The number of bytes in all pages that the read may need.
     pub wanted_bytes: u64,
-    /// The number of requests for these bytes, and the number of bytes that the requests fetch.
+    /// The number of requests for these bytes and the number of bytes that the requests fetch.
     pub fetched: ReadCounts,
 }
 
-/// Explains a read, and opens one file at a time to do so.
+/// Explains a read and opens one file at a time to do so.
 ///
 /// # Errors
 /// Returns the files' errors.

@@ -75,8 +75,8 @@ pub trait Listing: Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Returns the file's path in this machine's file system, if it is there, so that blocking
-    /// reads need no futures.
+    /// Returns the file path in this machine's file system, if it is there, so that blocking reads
+    /// need no futures.
     fn local_path(&self, path: &str) -> Option<PathBuf> {
         let _ = path;
         None
@@ -88,7 +88,7 @@ pub trait Listing: Debug + Send + Sync {
 pub struct Entry {
     /// The name, which is the path's last component.
     pub name: String,
-    /// The file's identity, or `None` for a directory.
+    /// The file identity, or `None` for a directory.
     pub file: Option<Identity>,
 }
 

@@ -23,11 +23,11 @@ pub(crate) const NAME: &str = "_metadata";
 /// The footers of the files in a directory.
 #[derive(Debug)]
 pub(crate) struct MetadataFile {
-    /// The directory's path, with a slash at its end.
+    /// The directory path, with a slash at its end.
     directory: String,
     metadata: FileMetadata,
     limits: Limits,
-    /// The row groups of each file, by the file's path below the directory.
+    /// The row groups of each file, by the file path below the directory.
     row_groups: HashMap<Box<str>, Vec<usize>>,
 }
 

@@ -28,7 +28,7 @@ pub trait NewFiles: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Returns the file's path in this machine's file system, if it is there. The path may select
+    /// Returns the file path in this machine's file system, if it is there. The path may select
     /// keys, and a sort puts its temporary files next to it.
     fn local_path(&self, path: &str) -> Option<PathBuf> {
         let _ = path;

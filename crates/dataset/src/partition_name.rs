@@ -134,8 +134,8 @@ fn ordinals(values: &ArrayRef, mut ordinal: impl FnMut(usize) -> Result<u32>) ->
 }
 
 /// Returns a function from a row to bytes that equal values share. The row must not be null. For a
-/// type with a fixed width, `fixed` has the values, and the array's values begin at `first`,
-/// because the array may be a slice.
+/// type with a fixed width, `fixed` has the values, and the array values begin at `first`, because
+/// the array may be a slice.
 fn bytes_of<'a>(
     values: &'a ArrayRef,
     fixed: &'a [u8],

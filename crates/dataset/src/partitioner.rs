@@ -36,7 +36,7 @@ pub(crate) trait OpenFile {
 
 /// The next piece of work for a writer.
 pub(crate) enum Step<'a, F> {
-    /// Starts the file with this path, which is relative to the dataset's directory.
+    /// Starts the file with this path, which is relative to the dataset directory.
     Start(String),
     /// Writes rows to a file.
     Write(&'a mut F, RecordBatch),
@@ -50,7 +50,7 @@ pub(crate) struct Partitioner<F> {
     /// The schema of the files.
     file_schema: SchemaRef,
     options: DatasetWriteOptions,
-    /// The ordinals of the partition columns, and those of the columns in the files.
+    /// The ordinals of the partition columns and those of the columns in the files.
     partition_columns: Vec<usize>,
     file_columns: Vec<usize>,
     open: HashMap<String, Opened<F>>,

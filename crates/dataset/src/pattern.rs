@@ -39,7 +39,7 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Matches one character with the start of a pattern, and returns the rest of the pattern.
+/// Matches one character with the start of a pattern and returns the rest of the pattern.
 fn one(pattern: &[char], character: char) -> Option<&[char]> {
     let (first, rest) = pattern.split_first()?;
     // A bracket without a counterpart matches itself. A closing bracket right at the start belongs

@@ -32,7 +32,7 @@ pub(crate) struct DatasetPlan {
 
 /// A file to read, or a part of one.
 struct PlannedFile {
-    /// The file's ordinal in the dataset.
+    /// The file ordinal in the dataset.
     ordinal: usize,
     /// The filter's verdict on the partition columns, which is `All` if it selects all of the
     /// file's rows.
@@ -133,7 +133,7 @@ impl DatasetPlan {
     /// rows.
     ///
     /// # Errors
-    /// Fails with Argument if a value in the file's path does not fit its column's type.
+    /// Fails with Argument if a value in the file path does not fit its column's type.
     pub(crate) fn options_of(&self, at: usize, emitted: u64) -> Result<ReadOptions> {
         let file = self.file(at)?;
         let mut wanted = WantedSchema::new(self.dataset.schema.clone());

@@ -85,7 +85,7 @@ pub struct HeldBatch {
 }
 
 impl HeldBatch {
-    /// Returns the batch, and gives its memory back.
+    /// Returns the batch and gives its memory back.
     #[must_use]
     pub fn into_batch(self) -> RecordBatch {
         self.batch

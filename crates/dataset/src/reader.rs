@@ -214,7 +214,7 @@ impl DatasetReader {
     ///
     /// # Errors
     /// Fails for the same reasons as [`Reader::next_batch`](herringbone::Reader::next_batch). The
-    /// error has the file's path.
+    /// error has the file path.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let Some(crew) = &mut self.crew else {
             return Ok(None);

@@ -107,7 +107,7 @@ pub enum TaskKind {
 /// A task of a [`FileSequence`], which decodes a file's next batch.
 #[derive(Debug)]
 pub struct FileTask<R> {
-    /// The file's ordinal.
+    /// The file ordinal.
     pub file: usize,
     /// The number of the file's rows that were emitted. If the task opens the file, it has to read
     /// on after these rows.
@@ -121,7 +121,7 @@ pub struct FileTask<R> {
 pub enum FileStep<R, B, E> {
     /// A reader for a file that was opened, without a batch.
     Opened(R),
-    /// A batch, and the reader for the batches after it.
+    /// A batch and the reader for the batches after it.
     Batch(R, B),
     /// The end of the file.
     Finished,

@@ -101,7 +101,7 @@ impl<F: StreamFiles> FileStream<F> {
         }
     }
 
-    /// Polls a running task, and returns true if it is finished.
+    /// Polls a running task and returns true if it is finished.
     fn poll(&mut self, at: usize, cx: &mut Context<'_>) -> bool {
         let Some((file, task)) = self.running.get_mut(at) else {
             return false;
@@ -189,7 +189,7 @@ impl DatasetStream {
     /// # Errors
     /// Fails for the same reasons as
     /// [`RecordBatchStream::next_batch`](herringbone_remote::RecordBatchStream::next_batch). The
-    /// error has the file's path.
+    /// error has the file path.
     pub async fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx))
             .await

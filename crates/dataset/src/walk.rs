@@ -58,7 +58,7 @@ pub struct DataFile {
 }
 
 impl DataFile {
-    /// Returns the file's path.
+    /// Returns the file path.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
@@ -84,7 +84,7 @@ pub(crate) struct Found {
     pub(crate) files: Vec<DataFile>,
     pub(crate) types: PartitionTypes,
     pub(crate) directories_listed: usize,
-    /// The caller's directories whose `_metadata` file we use, each as the directory's path and the
+    /// The caller's directories whose `_metadata` file we use, each as the directory path and the
     /// file.
     pub(crate) metadata_files: Vec<(String, DataFile)>,
 }
@@ -143,12 +143,12 @@ struct Walk<'a> {
     found: Found,
     /// The number of files and directories found so far.
     entries: usize,
-    /// The number of paths by which each directory was listed, by the directory's identity.
+    /// The number of paths by which each directory was listed, by the directory identity.
     paths: HashMap<Box<str>, u32>,
 }
 
 impl Walk<'_> {
-    /// Returns the directories at the caller's paths, and adds the files at them.
+    /// Returns the directories at the caller's paths and adds the files at them.
     async fn roots(&mut self, paths: &[Root]) -> Result<Vec<Directory>> {
         let (mut directories, mut plain) = (Vec::new(), Vec::new());
         for (root, Root { path, is_pattern }) in paths.iter().enumerate() {
@@ -250,8 +250,8 @@ impl Walk<'_> {
         Ok(partition)
     }
 
-    /// Lists the directories of a level, and returns those of the next level that the predicate
-    /// does not rule out.
+    /// Lists the directories of a level and returns those of the next level that the predicate does
+    /// not rule out.
     async fn next_level(&mut self, level: Vec<Directory>) -> Result<Vec<Directory>> {
         for directory in &level {
             self.count_paths(&directory.path)?;
@@ -381,7 +381,7 @@ impl Walk<'_> {
         Err(Error::new(ErrorKind::Limit, message + " (`max_entries`)"))
     }
 
-    /// Sorts the files, and removes those that the predicate rules out.
+    /// Sorts the files and removes those that the predicate rules out.
     fn finish(self) -> Result<Found> {
         let mut found = self.found;
         found.files.sort_by(|one, other| {

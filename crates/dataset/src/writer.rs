@@ -98,7 +98,7 @@ impl Default for DatasetWriteOptions {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct WrittenFile {
-    /// The path below the dataset's directory, with `/` between its components.
+    /// The path below the dataset directory, with `/` between its components.
     pub path: String,
     /// The file's byte count.
     pub bytes: u64,

@@ -9,9 +9,9 @@ use herringbone::schema::ParquetSchema;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ColumnOrigin {
-    /// The column's path in the files, which leads through structs only.
+    /// The column path in the files, which leads through structs only.
     pub path: Vec<String>,
-    /// The column's name at the top level of the new file.
+    /// The column name at the top level of the new file.
     pub name: String,
     /// True if the column has another type in the new file.
     pub is_cast: bool,

@@ -376,7 +376,7 @@ fn stored_unit(unit: TimeUnit) -> TimeUnit {
     }
 }
 
-/// Returns fields by name, and fails if two of them have the same name.
+/// Returns fields by name and fails if two of them have the same name.
 fn by_name<'a>(
     parent: &str,
     fields: &'a Fields,

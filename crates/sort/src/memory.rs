@@ -88,7 +88,7 @@ impl MemoryRows {
         BLOCK_ROWS - (self.entries.len() - self.block_rows)
     }
 
-    /// Takes all rows out, and leaves the collection empty.
+    /// Takes all rows out and leaves the collection empty.
     pub(super) fn take(&mut self) -> Self {
         let empty = Self::of(self.is_short, self.most_block_bytes);
         std::mem::replace(self, empty)

@@ -160,7 +160,7 @@ impl Merge {
         Ok(self.ready.pop_front())
     }
 
-    /// Takes the least row, and returns false if there are no rows left.
+    /// Takes the least row and returns false if there are no rows left.
     fn step(&mut self, keys: &mut SortKeys, dictionaries: &mut Dictionaries) -> Result<bool> {
         let Some(&ordinal) = self.heap.first() else {
             return Ok(false);

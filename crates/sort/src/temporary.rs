@@ -12,7 +12,7 @@ use herringbone_write::WritePlan;
 
 use crate::unnamed_file::UnnamedFile;
 
-/// The folder of temporary files, and the treatment of their bytes.
+/// The folder of temporary files and the treatment of their bytes.
 pub(super) struct Spill {
     plan: Arc<WritePlan>,
     /// The folder from the options, or the output file's folder, or `None` if neither is known.

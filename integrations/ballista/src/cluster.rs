@@ -87,7 +87,7 @@ pub fn scheduler_config(config: SchedulerConfig, codec: HerringboneCodec) -> Sch
     }
 }
 
-/// Gives an executor Herringbone's codecs, and lets its tasks spill to its work folder.
+/// Gives an executor Herringbone's codecs and lets its tasks spill to its work folder.
 #[must_use]
 pub fn executor_config(
     config: ExecutorProcessConfig,

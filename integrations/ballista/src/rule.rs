@@ -14,7 +14,7 @@ use datafusion::logical_expr::{LogicalPlan, TableSource};
 use datafusion::optimizer::AnalyzerRule;
 use herringbone_datafusion::{HerringboneFormatFactory, HerringboneTable};
 
-/// Wraps Herringbone's tables in a plan, and moves the options of `COPY` into its format. We need
+/// Wraps Herringbone's tables in a plan and moves the options of `COPY` into its format. We need
 /// both because the engine refuses to send foreign listing tables, and drops the options. Add the
 /// rule after [`register`](herringbone_datafusion::register), whose own rule makes partition
 /// columns nullable.

@@ -11,7 +11,7 @@ use object_store::ObjectStore;
 use url::Url;
 
 /// Returns a runtime that reads local files, web servers, S3, and the stores that a program
-/// registers. S3 takes the session's options `s3.*` and the variables `AWS_*`. Operators spill to
+/// registers. S3 takes the session options `s3.*` and the variables `AWS_*`. Operators spill to
 /// `folder`, or to the system's folder if it is `None`.
 ///
 /// # Errors

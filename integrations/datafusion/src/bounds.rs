@@ -78,8 +78,8 @@ impl FileBounds {
     }
 
     /// Returns a column's bounds and counts, with one [slot](Self::slot) per row group. Returns
-    /// `None` for nested columns. If the column's metadata cannot be used, this also returns
-    /// `None`, because the read itself will report that.
+    /// `None` for nested columns. If the column metadata cannot be used, this also returns `None`,
+    /// because the read itself will report that.
     pub(crate) fn column(&self, name: &str) -> Option<&ColumnBounds> {
         let column = *self.by_name.get(name)?;
         let cell = self.columns.get(column)?;

@@ -33,8 +33,8 @@ pub(crate) fn from_library(error: Error) -> DataFusionError {
     }
 }
 
-/// Adds the file's name to one of the library's errors, unless the text already has it. Other
-/// errors stay as they are.
+/// Adds the file name to one of the library's errors, unless the text already has it. Other errors
+/// stay as they are.
 pub(crate) fn in_file(file: &Path, error: DataFusionError) -> DataFusionError {
     let DataFusionError::External(error) = error else {
         return error;
@@ -49,7 +49,7 @@ pub(crate) fn in_file(file: &Path, error: DataFusionError) -> DataFusionError {
     })
 }
 
-/// One of the library's errors, with the file's name.
+/// One of the library's errors, with the file name.
 struct FileError {
     file: Path,
     error: Error,

@@ -136,9 +136,9 @@ pub(crate) fn table_schema(merged: &Schema, options: &TableParquetOptions) -> Sc
     Arc::new(Schema::new_with_metadata(fields, merged.metadata().clone()))
 }
 
-/// Returns the schema that a file is read with, which has those of the table's columns that the
-/// file has. A column has the table's type if the library can read it in that type. Otherwise it
-/// has the file's type, and the engine casts it.
+/// Returns the schema that a file is read with, which has those of the table columns that the file
+/// has. A column has the table's type if the library can read it in that type. Otherwise it has the
+/// file's type, and the engine casts it.
 pub(crate) fn read_schema(
     handle: &MetadataHandle,
     options: &SchemaOptions,

@@ -1,4 +1,4 @@
-//! Footers, and the session's cache for them.
+//! Footers, and the session cache for them.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,8 +19,8 @@ use crate::object::{RequestOptions, TableFile};
 #[derive(Debug, Clone)]
 pub(crate) struct FileAccess {
     pub(crate) store: Arc<dyn ObjectStore>,
-    /// The session's cache, for tables without keys, because we do not put footers of encrypted
-    /// files there.
+    /// The session cache, for tables without keys, because we do not put footers of encrypted files
+    /// there.
     pub(crate) cache: Option<Arc<FileMetadataCache>>,
     pub(crate) requests: RequestOptions,
 }
@@ -66,9 +66,9 @@ impl FileAccess {
     }
 }
 
-/// One file's entry in the session's cache.
+/// One file's entry in the session cache.
 ///
-/// When the session's cache drops an entry, it subtracts the entry's size, so that size must not
+/// When the session cache drops an entry, it subtracts the entry's size, so that size must not
 /// grow. If an entry gets more page indexes, we put it there again.
 #[derive(Debug)]
 struct SessionCache {
@@ -122,7 +122,7 @@ impl MetadataCache for SessionCache {
     }
 }
 
-/// A footer in the session's cache.
+/// A footer in the session cache.
 #[derive(Clone)]
 struct Entry {
     footer: CachedFooter,
@@ -147,7 +147,7 @@ impl PageIndexes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a column chunk's page indexes, and returns the byte count of all page indexes.
+    /// Adds a column chunk's page indexes and returns the byte count of all page indexes.
     fn add(&self, chunk: (usize, usize), cell: PageIndexCell) -> usize {
         let mut cells = self.lock();
         let added = cell.heap_bytes();

@@ -50,7 +50,7 @@ pub struct HerringboneFormatFactory {
 }
 
 impl HerringboneFormatFactory {
-    /// Creates a factory whose tables have the session's options, changed by each table's own.
+    /// Creates a factory whose tables have the session options, changed by each table's own.
     #[must_use]
     pub fn new() -> Self {
         Self {

@@ -81,7 +81,7 @@ impl Turns {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a scan or a sink, and returns its number.
+    /// Adds a scan or a sink and returns its number.
     pub(crate) fn join(&self) -> u64 {
         let mut state = self.state();
         state.next += 1;
@@ -220,7 +220,7 @@ impl State {
         }
     }
 
-    /// Ends a member's turn, and begins the turn of the member that has waited longest.
+    /// Ends a member's turn and begins the turn of the member that has waited longest.
     fn end_turn(&mut self, member: u64) {
         if self.holder != Some(member) {
             return;

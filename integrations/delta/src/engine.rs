@@ -52,7 +52,7 @@ impl<E: TaskExecutor> HerringboneEngine<E> {
         }
     }
 
-    /// Writes rows to a new file of a table, and returns the file's metadata with statistics, for
+    /// Writes rows to a new file of a table, and returns the file metadata with statistics, for
     /// `Transaction::add_files`.
     ///
     /// The rows have the table's logical columns, without the partition columns. Note that this

@@ -15,7 +15,7 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// Returns the file's URL.
+    /// Returns the file URL.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url

@@ -128,7 +128,7 @@ impl<'a> Translation<'a> {
     }
 }
 
-/// Returns the value as a literal, if it has the column's type.
+/// Returns the value as a literal, if it has the column type.
 fn literal(value: &Scalar, data_type: &DataType) -> Option<Literal> {
     use DataType as T;
     Some(match (value, data_type) {

@@ -38,7 +38,7 @@ pub(crate) struct Wanted {
 enum Special {
     /// The row's position in the file.
     RowIndex,
-    /// The file's URL.
+    /// The file URL.
     FileName,
 }
 
@@ -115,7 +115,7 @@ impl Wanted {
     }
 }
 
-/// Returns the kind of a metadata column, or `None` for one of the table's columns.
+/// Returns the kind of a metadata column, or `None` for one of the table columns.
 fn special(wanted: &StructField) -> KernelResult<Option<Special>> {
     match wanted.get_metadata_column_spec() {
         Some(MetadataColumnSpec::RowIndex) => Ok(Some(Special::RowIndex)),

@@ -18,8 +18,8 @@ use url::Url;
 
 use crate::error::in_file;
 
-/// Writes all batches to the file at a URL, and returns its byte count. The file appears at the
-/// end, or not at all.
+/// Writes all batches to the file at a URL and returns its byte count. The file appears at the end,
+/// or not at all.
 pub(crate) fn write_file<E: TaskExecutor>(
     executor: &E,
     store: &Arc<DynObjectStore>,

@@ -68,13 +68,13 @@ impl ChunkedArray {
         Field(self.field.clone())
     }
 
-    /// The column's name.
+    /// The column name.
     #[getter]
     fn name(&self) -> &str {
         self.field.name()
     }
 
-    /// The column's type, as text.
+    /// The column type, as text.
     #[getter(r#type)]
     fn data_type(&self) -> String {
         self.field.data_type().to_string()

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use crate::error::Result;
 
-/// Runs the `herringbone` command with `sys.argv`, and returns its exit code.
+/// Runs the `herringbone` command with `sys.argv` and returns its exit code.
 #[pyfunction]
 pub(crate) fn main(py: Python<'_>) -> Result<u8> {
     // We restore the system's handler, because Python's only takes note of Ctrl-C, while the

@@ -244,7 +244,7 @@ fn open(
     Ok(interrupt::block_on(opened)?)
 }
 
-/// Returns the first file's binary metadata, because all other metadata is in the dataset's schema.
+/// Returns the first file's binary metadata, because all other metadata is in the dataset schema.
 fn bytes_of_first_file(dataset: &herringbone_dataset::Dataset) -> Result<BytePairs> {
     let Some(first) = dataset.files().first() else {
         return Ok(BytePairs::new());

@@ -239,7 +239,7 @@ pub(crate) fn package<'py>(
     )
 }
 
-/// Runs a step without the GIL, and turns a panic of the library into an error.
+/// Runs a step without the GIL and turns a panic of the library into an error.
 pub(crate) fn detached<T: Send>(
     py: Python<'_>,
     step: impl FnOnce() -> Result<T> + Send,
@@ -247,7 +247,7 @@ pub(crate) fn detached<T: Send>(
     py.detach(|| guarded(step))
 }
 
-/// Runs a step, and turns a panic of the library into an error.
+/// Runs a step and turns a panic of the library into an error.
 pub(crate) fn guarded<T>(step: impl FnOnce() -> Result<T>) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(step)) {
         Ok(result) => result,

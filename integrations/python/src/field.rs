@@ -19,13 +19,13 @@ pub(crate) struct Field(pub(crate) FieldRef);
 
 #[pymethods]
 impl Field {
-    /// The column's name.
+    /// The column name.
     #[getter]
     fn name(&self) -> &str {
         self.0.name()
     }
 
-    /// The column's type, as text.
+    /// The column type, as text.
     #[getter(r#type)]
     fn data_type(&self) -> String {
         self.0.data_type().to_string()
@@ -37,7 +37,7 @@ impl Field {
         self.0.is_nullable()
     }
 
-    /// The field's metadata.
+    /// The field metadata.
     #[getter]
     fn metadata(&self) -> HashMap<Vec<u8>, Vec<u8>> {
         let pairs = self.0.metadata().iter();

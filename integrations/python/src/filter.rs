@@ -36,7 +36,7 @@ pub(crate) fn predicate(filter: &Bound<'_, PyAny>, resolve: Resolve<'_>) -> Resu
     .predicate(filter, 0)
 }
 
-/// Returns a filter as text, and fails if the filter cannot be understood.
+/// Returns a filter as text and fails if the filter cannot be understood.
 #[pyfunction]
 pub(crate) fn check_filter(filter: &Bound<'_, PyAny>) -> Result<String> {
     let resolve = |name: &str| vec![name.to_owned()];

@@ -40,8 +40,8 @@ pub(crate) fn start(py: Python<'_>) -> PyResult<()> {
     py.check_signals()
 }
 
-/// Fails if a signal's handler raised an exception. Call this only without the GIL, which it takes
-/// to ask.
+/// Fails if a signal handler raised an exception. Call this only without the GIL, which it takes to
+/// ask.
 pub(crate) fn check() -> herringbone::Result<()> {
     let is_due = |asked: Instant| asked.elapsed() >= INTERVAL;
     if !ASKED.get().is_some_and(is_due) {
@@ -52,7 +52,7 @@ pub(crate) fn check() -> herringbone::Result<()> {
     result.map_err(|error| io::Error::other(error).into())
 }
 
-/// Waits for a future that needs no runtime, and fails if a signal's handler raised an exception.
+/// Waits for a future that needs no runtime, and fails if a signal handler raised an exception.
 /// Call this only without the GIL.
 pub(crate) fn block_on<T>(
     future: impl Future<Output = herringbone::Result<T>>,
@@ -80,7 +80,7 @@ pub(crate) fn block_on<T>(
 #[derive(Debug, Default)]
 pub(crate) struct WriteInterrupt {
     has_ended: AtomicBool,
-    /// The exception that the signal's handler raised.
+    /// The exception that the signal handler raised.
     raised: Mutex<Option<herringbone::Error>>,
 }
 
@@ -94,7 +94,7 @@ impl WriteInterrupt {
         self.has_ended.load(Ordering::Relaxed)
     }
 
-    /// Returns the exception of the signal's handler, or this error if there is none.
+    /// Returns the exception of the signal handler, or this error if there is none.
     pub(crate) fn cause(&self, error: Failure) -> Failure {
         let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
         raised.take().map_or(error, Failure::from)

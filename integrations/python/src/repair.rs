@@ -17,7 +17,7 @@ use crate::schema::Schema;
 use crate::sink::Sink;
 use crate::source;
 
-/// Writes the readable part of a damaged file to a new file, and returns a dict of the losses.
+/// Writes the readable part of a damaged file to a new file and returns a dict of the losses.
 #[pyfunction]
 #[pyo3(signature = (source, where_, *, schema=None, row_group_rows=None, ignore_footer=false, limits=None))]
 pub(crate) fn repair<'py>(
@@ -51,7 +51,7 @@ pub(crate) fn repair<'py>(
     Ok(report)
 }
 
-/// Writes the valid row groups, and returns notes on properties that could not be kept with them.
+/// Writes the valid row groups and returns notes on properties that could not be kept with them.
 fn write(repair: &Repair, sink: Sink) -> Result<Vec<String>> {
     let row_groups = repair.valid_row_groups();
     let options = ReadOptions::new()

@@ -157,7 +157,7 @@ impl Schema {
         fields.map(|field| field.data_type().to_string()).collect()
     }
 
-    /// The schema's metadata.
+    /// The schema metadata.
     #[getter]
     fn metadata(&self) -> HashMap<Vec<u8>, Vec<u8>> {
         let text = self.arrow.metadata().iter();

@@ -107,7 +107,7 @@ impl FileObject {
     }
 }
 
-/// Calls Python, and puts an exception that it raises into the error.
+/// Calls Python and puts an exception that it raises into the error.
 fn attached<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> io::Result<T> {
     match Python::try_attach(call) {
         Some(result) => result.map_err(io::Error::other),

@@ -207,7 +207,7 @@ pub(crate) fn has_setting(scheme: &str, name: &str) -> bool {
     StoreOptions::has_setting(scheme, name)
 }
 
-/// Returns the URL without secrets, and fails if the environment forbids URLs.
+/// Returns the URL without secrets and fails if the environment forbids URLs.
 #[pyfunction]
 pub(crate) fn checked_url(url: &str) -> Result<String> {
     check_allowed(url)?;
@@ -225,7 +225,7 @@ pub(crate) struct UrlListing {
 }
 
 impl UrlListing {
-    /// Creates a listing of URLs, and returns their names.
+    /// Creates a listing of URLs and returns their names.
     pub(crate) fn new(urls: &[Py<Url>]) -> (Self, Vec<String>) {
         let mut listing = Self::default();
         let names = urls.iter().map(|url| listing.add(&url.get().location));

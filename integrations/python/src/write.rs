@@ -332,7 +332,7 @@ impl Writer {
         Ok(py.check_signals()?)
     }
 
-    /// Adds pairs to the file's metadata.
+    /// Adds pairs to the file metadata.
     fn add_key_value_metadata(&self, py: Python<'_>, pairs: Vec<Pair>) -> Result<()> {
         detached(py, || {
             let mut slot = self.writer.lock()?;
@@ -344,7 +344,7 @@ impl Writer {
         })
     }
 
-    /// Ends the file, and returns its metadata. If the sink is a path, its file appears now.
+    /// Ends the file and returns its metadata. If the sink is a path, its file appears now.
     fn finish(&self, py: Python<'_>) -> Result<FileMetaData> {
         interrupt::start(py)?;
         self.work(py, |slot| {
@@ -430,7 +430,7 @@ impl Writer {
         self.run(slot)
     }
 
-    /// Appends a batch, and ends a row group when it has `row_group_rows` rows.
+    /// Appends a batch and ends a row group when it has `row_group_rows` rows.
     fn append(
         &self,
         slot: &mut Option<OpenWriter>,
@@ -469,7 +469,7 @@ impl Writer {
     }
 }
 
-/// Adds a file's properties to the options. Returns the Arrow schema with the file's metadata, and
+/// Adds a file's properties to the options. Returns the Arrow schema with the file metadata, and
 /// the properties that are lost.
 fn carry_over(
     file: &ParquetFile,

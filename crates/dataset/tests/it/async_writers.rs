@@ -1,4 +1,4 @@
-//! Writes datasets to a store, and compares them with the files of the blocking writer.
+//! Writes datasets to a store and compares them with the files of the blocking writer.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -150,7 +150,7 @@ fn a_later_file_may_have_nulls() {
         (open(DatasetOptions::new()), open(one))
     };
     let (dataset, alone) = folder("d");
-    // A dataset of one file keeps the file's schema.
+    // A dataset of one file keeps the file schema.
     assert!(!alone.schema().field(0).is_nullable());
     let mut stream = dataset.stream(ReadOptions::new()).unwrap();
     let mut streamed = Vec::new();

@@ -1,4 +1,4 @@
-//! Writes datasets, and reads them back.
+//! Writes datasets and reads them back.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -9,7 +9,7 @@ use herringbone::{Limits, ParquetFile, Result};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct InTheClear {
-    /// The algorithm, and the footer key's metadata.
+    /// The algorithm and the footer key's metadata.
     pub crypto: FileCryptoMetadata,
     /// True if the footer can be read without a key.
     pub plaintext_footer: bool,

@@ -1,4 +1,4 @@
-//! The encryption of files, and the ways to keep it.
+//! The encryption of files and the ways to keep it.
 
 mod clear;
 mod keep;

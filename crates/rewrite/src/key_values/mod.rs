@@ -32,7 +32,7 @@ pub(crate) use collect::KeyValues;
 /// A file whose pairs are collected.
 #[derive(Debug)]
 pub(crate) struct OriginalFile {
-    /// The file's name in notes and errors.
+    /// The file name in notes and errors.
     pub(crate) name: String,
     pub(crate) schema: ParquetSchema,
     /// True if all of its row groups are read, in their order.

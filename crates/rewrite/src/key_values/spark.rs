@@ -53,7 +53,7 @@ fn allow_null(description: &mut JsonValue, key: &str, field: &Field) {
     }
 }
 
-/// Adapts a type to an Arrow type, and returns false if the two do not match.
+/// Adapts a type to an Arrow type and returns false if the two do not match.
 fn data_type(described: &mut JsonValue, new: &DataType) -> bool {
     use DataType as T;
     let kind = match described {

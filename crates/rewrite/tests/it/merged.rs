@@ -1,4 +1,4 @@
-//! Finds common schemas of files, and reads with them.
+//! Finds common schemas of files and reads with them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ fn merge(by_name: bool, cast: bool) -> SchemaMerge {
     merge
 }
 
-/// Returns the common type of two columns, and checks that their order does not matter.
+/// Returns the common type of two columns and checks that their order does not matter.
 fn common(merge: SchemaMerge, a: &DataType, b: &DataType) -> Option<DataType> {
     let of = |a: &DataType, b: &DataType| {
         let files = [a, b].map(|data_type| ("f", schema(&[("x", data_type.clone())])));

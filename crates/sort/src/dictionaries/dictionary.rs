@@ -37,7 +37,7 @@ macro_rules! with_keys {
 }
 /// One dictionary's values, merged from all batches.
 pub(super) struct Dictionary {
-    /// The column's name.
+    /// The column name.
     column: String,
     is_ordered: bool,
     /// The values that batches added.
@@ -70,7 +70,7 @@ impl Dictionary {
         }
     }
 
-    /// Adds the values of a dictionary array, and returns the array's keys, translated into keys of
+    /// Adds the values of a dictionary array, and returns the array keys, translated into keys of
     /// this dictionary.
     pub(super) fn take_out(&mut self, key_type: &DataType, data: &ArrayData) -> Result<ArrayData> {
         let values = data.child_data().first().ok_or_else(too_few)?;

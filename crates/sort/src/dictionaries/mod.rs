@@ -58,7 +58,7 @@ impl Dictionaries {
             .sum()
     }
 
-    /// Replaces a batch's dictionaries by keys, and stores their values here.
+    /// Replaces a batch's dictionaries by keys and stores their values here.
     ///
     /// # Errors
     /// Fails with Argument if a dictionary is ordered and batches have different ones.
@@ -114,7 +114,7 @@ fn with_columns(
     RecordBatch::try_new_with_options(schema.clone(), columns, &options).map_err(unsortable)
 }
 
-/// Returns the field without its dictionaries, and appends those to `found`.
+/// Returns the field without its dictionaries and appends those to `found`.
 fn stored_field(field: &Field, column: &str, found: &mut Vec<Dictionary>) -> FieldRef {
     let data_type = match field.data_type() {
         DataType::Dictionary(..) => {
@@ -130,8 +130,8 @@ fn stored_field(field: &Field, column: &str, found: &mut Vec<Dictionary>) -> Fie
             with_children(data_type, children.collect())
         }
     };
-    // We leave the field's metadata out, because what the field promises is checked when the batch
-    // is written.
+    // We leave the field metadata out, because what the field promises is checked when the batch is
+    // written.
     Arc::new(Field::new(field.name(), data_type, field.is_nullable()))
 }
 

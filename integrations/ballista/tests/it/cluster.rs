@@ -49,7 +49,7 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Starts the processes, and waits until they are ready. Another program may take a port that
+    /// Starts the processes and waits until they are ready. Another program may take a port that
     /// the system gave before our process has it, so we try three times.
     pub(crate) fn start() -> Self {
         let mut log = String::new();
@@ -62,7 +62,7 @@ impl Cluster {
         panic!("the cluster does not start: {log}");
     }
 
-    /// Starts the processes once, and returns the scheduler's log if they are not ready in time.
+    /// Starts the processes once and returns the scheduler's log if they are not ready in time.
     fn try_start() -> Result<Self, String> {
         let folder = Folder::new();
         let [port, ports @ ..] = free_ports::<7>();

@@ -21,7 +21,7 @@ fn codec() -> Arc<dyn PhysicalExtensionCodec> {
     physical_codec(HerringboneCodec::new())
 }
 
-/// Sends a plan over the wire, and checks that its text stays the same.
+/// Sends a plan over the wire and checks that its text stays the same.
 fn sent(plan: &Arc<dyn ExecutionPlan>, session: &SessionContext) -> Arc<dyn ExecutionPlan> {
     let bytes = encode(plan, codec().as_ref()).unwrap();
     let decoded = decode(&bytes, session, codec().as_ref()).unwrap();
@@ -260,7 +260,7 @@ async fn sinks_are_sent() {
         rows(&session, "select * from numbers").await
     );
 
-    // Another library reads the file's metadata.
+    // Another library reads the file metadata.
     let mut files = std::fs::read_dir(folder.path("copy/part=1")).unwrap();
     let file = std::fs::File::open(files.next().unwrap().unwrap().path()).unwrap();
     let reader = parquet::file::serialized_reader::SerializedFileReader::new(file).unwrap();

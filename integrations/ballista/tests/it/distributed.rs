@@ -34,7 +34,7 @@ async fn worker_session(context: WorkerQueryContext) -> Result<SessionState, Dat
         .build())
 }
 
-/// Starts workers on the loopback address, and returns a session whose queries run on them.
+/// Starts workers on the loopback address and returns a session whose queries run on them.
 async fn distributed(workers: usize) -> SessionContext {
     let mut urls = Vec::new();
     for _ in 0..workers {

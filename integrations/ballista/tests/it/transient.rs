@@ -176,7 +176,7 @@ struct Servers {
 }
 
 impl Servers {
-    /// Starts them, and waits until they are ready. Another program may take a port that the system
+    /// Starts them and waits until they are ready. Another program may take a port that the system
     /// gave before the executor has it, so we try three times.
     async fn start() -> Self {
         let mut errors = Vec::new();

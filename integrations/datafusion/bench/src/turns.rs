@@ -17,7 +17,7 @@ pub(crate) struct Case {
     pub(crate) sql: String,
 }
 
-/// The number of partitions, and the number of runs per reader.
+/// The number of partitions and the number of runs per reader.
 pub(crate) struct Turns {
     pub(crate) partitions: usize,
     pub(crate) turns: usize,
@@ -83,7 +83,7 @@ pub(crate) fn session(
 }
 
 impl Turns {
-    /// Runs all queries, and prints a table of their times.
+    /// Runs all queries and prints a table of their times.
     pub(crate) fn run(&self, folder: &Path, cases: &[Case]) {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(self.partitions)

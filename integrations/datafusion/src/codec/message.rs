@@ -25,8 +25,8 @@ pub(super) enum Plan {
     Sink(Box<SinkMessage>),
 }
 
-/// A scan. Its configuration has no limit, and its schema has all of the table's columns: the
-/// columns of files, then the partition columns, then the virtual columns.
+/// A scan. Its configuration has no limit, and its schema has all of the table columns: the columns
+/// of files, then the partition columns, then the virtual columns.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct ScanMessage {
     #[prost(message, optional, tag = "1")]
@@ -101,7 +101,7 @@ pub(super) struct SinkMessage {
     pub(super) order: Vec<protobuf::PhysicalSortExprNode>,
 }
 
-/// A table's options, and the name of its key factory.
+/// A table's options and the name of its key factory.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct FormatMessage {
     #[prost(message, optional, tag = "1")]

@@ -54,7 +54,7 @@ struct Pruning {
 #[derive(Clone, Copy)]
 pub(crate) struct ClosureContext<'a> {
     pub(crate) schema: &'a SchemaRef,
-    /// The file's schema as it is stored.
+    /// The file schema as it is stored.
     pub(crate) stored: &'a SchemaRef,
     /// The file's bounds, or `None` if statistics must not be used.
     pub(crate) bounds: Option<&'a Arc<FileBounds>>,

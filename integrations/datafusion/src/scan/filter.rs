@@ -25,7 +25,7 @@ pub(crate) enum FileFilter {
 }
 
 impl FileFilter {
-    /// Splits a predicate over a file's columns, and leaves out conjuncts whose value is known.
+    /// Splits a predicate over a file's columns and leaves out conjuncts whose value is known.
     ///
     /// # Errors
     /// Returns the simplifier's errors.

@@ -49,7 +49,7 @@ pub(crate) fn implied(
     .predicate(expr, 0)
 }
 
-/// Returns the field that an expression names, as its path from the schema's root.
+/// Returns the field that an expression names, as its path from the schema root.
 pub(crate) fn path(expr: &dyn PhysicalExpr) -> Option<Vec<String>> {
     if let Some(column) = expr.downcast_ref::<Column>() {
         return Some(vec![column.name().to_owned()]);
@@ -60,7 +60,7 @@ pub(crate) fn path(expr: &dyn PhysicalExpr) -> Option<Vec<String>> {
     Some(path)
 }
 
-/// Returns the argument that an expression takes a field of, and the field's path within it.
+/// Returns the argument that an expression takes a field of, and the field path within it.
 pub(crate) fn fields_of(
     expr: &dyn PhysicalExpr,
 ) -> Option<(&std::sync::Arc<dyn PhysicalExpr>, Vec<String>)> {

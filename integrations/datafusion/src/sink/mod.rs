@@ -102,7 +102,7 @@ impl HerringboneSink {
         }
     }
 
-    /// Returns the table's options and keys.
+    /// Returns the table options and keys.
     #[cfg(feature = "proto")]
     pub(crate) fn format(&self) -> (&TableParquetOptions, &TableKeys) {
         (&self.options, &self.keys)
@@ -270,7 +270,7 @@ impl HerringboneSink {
         }
     }
 
-    /// Makes all files visible, and returns their row count.
+    /// Makes all files visible and returns their row count.
     async fn complete(&self, files: Vec<WrittenFile>, store: &dyn ObjectStore) -> Result<u64> {
         let rows_written = MetricBuilder::new(&self.metrics).global_counter("rows_written");
         let bytes_written = MetricBuilder::new(&self.metrics).global_counter("bytes_written");
@@ -346,8 +346,8 @@ impl FileJob {
         })
     }
 
-    /// Gives a batch the file's schema, because the batches of a plan may differ from it in
-    /// metadata and nullability.
+    /// Gives a batch the file schema, because the batches of a plan may differ from it in metadata
+    /// and nullability.
     fn with_schema(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         let columns = batch.columns().iter().zip(self.schema.fields());

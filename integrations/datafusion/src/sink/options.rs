@@ -206,7 +206,7 @@ fn columns(options: &TableParquetOptions) -> Result<BTreeMap<&str, ColumnOptions
     Ok(columns)
 }
 
-/// Applies the session's options under the prefix `herringbone.write`, which win over DataFusion's.
+/// Applies the session options under the prefix `herringbone.write`, which win over DataFusion's.
 ///
 /// # Errors
 /// Fails with Configuration if an option has a wrong value.

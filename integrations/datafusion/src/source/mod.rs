@@ -1,4 +1,4 @@
-//! A scan's source, and the parts of a query that are pushed down into it.
+//! A scan's source and the parts of a query that are pushed down into it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub(crate) use wire::Pushed;
 #[derive(Clone)]
 pub struct HerringboneSource {
     table_schema: TableSchema,
-    /// The output columns, as expressions over the table's columns.
+    /// The output columns, as expressions over the table columns.
     projection: ProjectionExprs,
     /// The conjunction of the pushed filters.
     predicate: Option<Arc<dyn PhysicalExpr>>,
@@ -86,7 +86,7 @@ impl HerringboneSource {
         }
     }
 
-    /// Sets the table's options and keys.
+    /// Sets the table options and keys.
     pub(crate) fn of_format(self, options: Arc<TableParquetOptions>, keys: TableKeys) -> Self {
         Self {
             options,

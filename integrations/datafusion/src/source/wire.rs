@@ -17,7 +17,7 @@ pub(crate) struct Pushed {
 }
 
 impl HerringboneSource {
-    /// Returns the table's options and keys.
+    /// Returns the table options and keys.
     pub(crate) fn format(&self) -> (&TableParquetOptions, &TableKeys) {
         (&self.options, &self.keys)
     }

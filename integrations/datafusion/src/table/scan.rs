@@ -197,7 +197,7 @@ impl Partitions {
     }
 }
 
-/// Removes a table's files from the session's cache, because the table gets more of them.
+/// Removes a table's files from the session cache, because the table gets more of them.
 fn forget_listing(state: &dyn Session, url: &ListingTableUrl) {
     if let Some(cache) = state.runtime_env().cache_manager.get_list_files_cache() {
         let _files = cache.remove(&TableScopedPath {

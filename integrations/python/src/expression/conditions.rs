@@ -41,7 +41,7 @@ enum Value {
 #[derive(Clone, PartialEq)]
 struct Operand {
     path: Vec<String>,
-    /// The type of the column's values.
+    /// The type of the column values.
     data_type: DataType,
 }
 

@@ -141,7 +141,7 @@ fn nanos_of_timedelta(value: &Bound<'_, PyAny>) -> Result<i128> {
     Ok(seconds * NANOS_PER_SECOND + part("microseconds")? * NANOS_PER_MICRO)
 }
 
-/// Parses a decimal, and keeps all of its digits.
+/// Parses a decimal and keeps all of its digits.
 fn decimal(text: &str) -> Result<Literal> {
     let refused = || {
         argument(format!(

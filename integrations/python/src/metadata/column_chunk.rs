@@ -53,7 +53,7 @@ impl ColumnChunkMetaData {
 
 #[pymethods]
 impl ColumnChunkMetaData {
-    /// The offset of the column chunk's metadata.
+    /// The offset of the column chunk metadata.
     #[getter]
     fn file_offset(&self) -> Result<i64> {
         Ok(self.chunk()?.file_offset)
@@ -77,7 +77,7 @@ impl ColumnChunkMetaData {
         Ok(self.meta()?.num_values)
     }
 
-    /// The column's path, with dots between the names of fields.
+    /// The column path, with dots between the names of fields.
     #[getter]
     fn path_in_schema(&self) -> Result<String> {
         Ok(self.meta()?.path_in_schema.join("."))
@@ -205,13 +205,13 @@ impl ColumnChunkMetaData {
         Ok(self.chunk()?.column_index_offset.is_some())
     }
 
-    /// The bloom filter's offset, or None.
+    /// The bloom filter offset, or None.
     #[getter]
     fn bloom_filter_offset(&self) -> Result<Option<i64>> {
         Ok(self.meta()?.bloom_filter_offset)
     }
 
-    /// The bloom filter's byte count, or None.
+    /// The bloom filter byte count, or None.
     #[getter]
     fn bloom_filter_length(&self) -> Result<Option<i32>> {
         Ok(self.meta()?.bloom_filter_length)

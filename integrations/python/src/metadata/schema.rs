@@ -184,13 +184,13 @@ impl ColumnSchema {
 
 #[pymethods]
 impl ColumnSchema {
-    /// The column's name.
+    /// The column name.
     #[getter]
     fn name(&self) -> String {
         self.element().name.clone()
     }
 
-    /// The column's path, with dots between the names of fields.
+    /// The column path, with dots between the names of fields.
     #[getter]
     fn path(&self) -> String {
         self.handle.parquet_schema().path(self.leaf).join(".")

@@ -93,7 +93,7 @@ impl Table {
         }
     }
 
-    /// Returns the next column of the current row, and creates it if this is the first row.
+    /// Returns the next column of the current row and creates it if this is the first row.
     fn next(&mut self, name: &'static str, new: fn() -> Cells) -> &mut Cells {
         if self.cells == self.columns.len() {
             self.columns.push((name, new()));

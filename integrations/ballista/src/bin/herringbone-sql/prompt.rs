@@ -163,7 +163,7 @@ struct Prompt<'a> {
 }
 
 impl Prompt<'_> {
-    /// Runs a command or statements, and breaks if the command is to quit.
+    /// Runs a command or statements and breaks if the command is to quit.
     async fn take(&mut self, text: &str) -> Result<ControlFlow<()>, Error> {
         let mut words = text.split_whitespace();
         match (

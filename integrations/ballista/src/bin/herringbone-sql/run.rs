@@ -147,7 +147,7 @@ async fn session(args: &Args) -> Result<SessionContext, DataFusionError> {
     Ok(session)
 }
 
-/// Runs a statement `times` times, and writes its rows once.
+/// Runs a statement `times` times and writes its rows once.
 async fn execute(
     session: &SessionContext,
     statement: Statement,
