@@ -1,5 +1,5 @@
-//! Times reads with a filter: `filter [--seconds S] [PART_OF_A_NAME ...]`, with `ROWS` rows (10 million, or from the
-//! environment).
+//! Times reads with a filter: `filter [--seconds S] [PART_OF_A_NAME ...]`, with `ROWS` rows (10
+//! million, or from the environment).
 //!
 //! There is one file per table and codec. Herringbone writes it with page indexes, in row groups of
 //! a million rows. If the environment variable `KEEP` names a directory, we keep the files there

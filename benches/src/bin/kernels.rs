@@ -1,7 +1,7 @@
 //! Times kernels alone, with each instruction set: `kernels [--seconds S] [PART_OF_A_NAME ...]`.
 //!
-//! `kernels --times N NAME` runs one kernel N times without output, so that `instructions.py` can count its
-//! instructions.
+//! `kernels --times N NAME` runs one kernel N times without output, so that `instructions.py` can
+//! count its instructions.
 
 use herringbone_benches::arguments::Arguments;
 use herringbone_benches::kernels::{self, Kernel};

@@ -1,4 +1,5 @@
-//! Measures the gain from two threads: `read-threads [--dir DIR] [--seconds S] [PART_OF_A_NAME ...]`.
+//! Measures the gain from two threads:
+//! `read-threads [--dir DIR] [--seconds S] [PART_OF_A_NAME ...]`.
 //!
 //! Compares one read of a file on two threads with two parallel reads on one thread each. The
 //! latter is the limit of what two cores can do.

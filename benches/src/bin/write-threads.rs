@@ -1,4 +1,5 @@
-//! Measures the gain from two threads: `write-threads [--dir DIR] [--seconds S] [PART_OF_A_NAME ...]`.
+//! Measures the gain from two threads:
+//! `write-threads [--dir DIR] [--seconds S] [PART_OF_A_NAME ...]`.
 //!
 //! Compares one file written on two threads with two files written in parallel on one thread each.
 //! The latter is the limit of what two cores can do.

@@ -1,4 +1,8 @@
 //! Writes datasets to stores asynchronously.
+//!
+//! The `Partitioner` decides what to do next, and this module sends the requests. Files that are
+//! being finished are polled along with every write, so that their last requests do not hold up the
+//! rows of other files.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -18,8 +22,8 @@ use crate::writer::{DatasetWriteOptions, WrittenFile};
 /// The largest number of files that we finish at the same time.
 const MAX_FINISHING: usize = 16;
 
-/// Writes record batches to the files of a dataset in a store, as [`DatasetWriter`](crate::DatasetWriter) does to a
-/// directory of this machine.
+/// Writes record batches to the files of a dataset in a store, as
+/// [`DatasetWriter`](crate::DatasetWriter) does to a directory on this machine.
 ///
 /// Each file is a [`RemoteWriter`]. Up to 16 files are finished at the same time, while rows of
 /// other files are written. Only the task that awaits one of the writer's methods sends requests.

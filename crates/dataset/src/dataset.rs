@@ -69,7 +69,7 @@ impl Dataset {
     /// such as `data/**/*.parquet`.
     ///
     /// # Errors
-    /// See [`Self::open_async`].
+    /// Fails for the same reasons as [`Self::open_async`].
     pub fn open(path: impl AsRef<Path>, options: DatasetOptions) -> Result<Self> {
         Self::open_all([path], options)
     }
@@ -78,7 +78,7 @@ impl Dataset {
     /// exists is taken as it is, even if it looks like a pattern.
     ///
     /// # Errors
-    /// See [`Self::open_async`].
+    /// Fails for the same reasons as [`Self::open_async`].
     pub fn open_all<P: AsRef<Path>>(
         paths: impl IntoIterator<Item = P>,
         options: DatasetOptions,
@@ -242,7 +242,7 @@ impl Dataset {
     /// Starts an async read, whose requests are sent by the task that polls the stream.
     ///
     /// # Errors
-    /// See [`Self::read`].
+    /// Fails for the same reasons as [`Self::read`].
     pub fn stream(&self, options: impl Into<DatasetReadOptions>) -> Result<DatasetStream> {
         DatasetPlan::new(self.0.clone(), options.into()).map(DatasetStream::new)
     }

@@ -1,4 +1,8 @@
 //! The directories to list and the patterns that the names below them must match.
+//!
+//! A pattern such as `a/*/c.parquet` is split into the directory `a`, where the listing begins, and
+//! one pattern per name below it. While we walk down, each directory remembers how many of the
+//! patterns its path has matched, so that we only list directories below which a file may match.
 
 use std::sync::Arc;
 

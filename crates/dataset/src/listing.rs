@@ -88,7 +88,7 @@ pub trait Listing: Debug + Send + Sync {
 pub struct Entry {
     /// The name, which is the path's last component.
     pub name: String,
-    /// The file identity, or `None` for a directory.
+    /// The file's identity, or `None` for a directory.
     pub file: Option<Identity>,
 }
 

@@ -9,7 +9,7 @@ use crate::Dataset;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DataPart {
-    /// The file ordinal in [`Dataset::files`].
+    /// The file's ordinal in [`Dataset::files`].
     pub file: usize,
     /// The range of the file's bytes, which may reach beyond the end of the file.
     pub bytes: Range<u64>,

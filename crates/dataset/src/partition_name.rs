@@ -1,4 +1,7 @@
 //! The directory names for a partition column's values.
+//!
+//! Making a name costs more than finding equal values. So we first find equal values by their bytes
+//! or dictionary keys, and make each value's name only once.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -1,4 +1,8 @@
-//! Plans a read: which files to read, and with which options.
+//! Plans a read, which means to find the files and the options to read each of them with.
+//!
+//! A file's partition columns have one value in all of its rows. So the filter is tested with these
+//! values first: if it rejects them, the file is left out, and if it accepts them whatever the
+//! other columns are, the file is read without a filter.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -32,7 +36,7 @@ pub(crate) struct DatasetPlan {
 
 /// A file to read, or a part of one.
 struct PlannedFile {
-    /// The file ordinal in the dataset.
+    /// The file's ordinal in the dataset.
     ordinal: usize,
     /// The filter's verdict on the partition columns, which is `All` if it selects all of the
     /// file's rows.

@@ -1,4 +1,5 @@
-//! The order of the work on many files, without I/O and without threads.
+//! The order of the work on many files, without I/O and without threads, so that blocking and async
+//! reads share it and tests can drive it by hand.
 //!
 //! ```text
 //! files ─► lanes, in the order of the output ── take ──► a task: to open the file or decode a batch
@@ -107,7 +108,7 @@ pub enum TaskKind {
 /// A task of a [`FileSequence`], which decodes a file's next batch.
 #[derive(Debug)]
 pub struct FileTask<R> {
-    /// The file ordinal.
+    /// The file's ordinal.
     pub file: usize,
     /// The number of the file's rows that were emitted. If the task opens the file, it has to read
     /// on after these rows.
@@ -434,11 +435,14 @@ mod tests {
 
     /// Drives the sequence by hand. The words of each event:
     ///
-    /// - `open F@N`: a task opens file F, after N emitted rows. `read F@N`: one continues with it. `idle`: no file has a task.
+    /// - `open F@N`: a task opens file F, after N emitted rows. `read F@N`: one continues with it.
+    ///   `idle`: no file has a task.
     /// - `busy`: half of the memory is in use, until `free`.
-    /// - `got F A..B`: the task of file F decoded these rows; with `refused`, without memory for them.
+    /// - `got F A..B`: the task of file F decoded these rows; with `refused`, without memory for
+    ///   them.
     /// - `end F`, `refused F`, `failed F`: it ended otherwise. `dropped F`: it may be dropped.
-    /// - `F A..B`: these rows are due. `error F`: so is this error. `wait`: nothing is due. `over`: the read is over.
+    /// - `F A..B`: these rows are due. `error F`: so is this error. `wait`: nothing is due. `over`:
+    ///   the read is over.
     fn drive(files: usize, options: DatasetReadOptions, events: &str) {
         let mut sequence = FileSequence::<usize, Batch, usize>::new(files, &options);
         let mut is_busy = false;

@@ -1,4 +1,5 @@
-//! Finds a dataset's files, level by level.
+//! Finds a dataset's files, level by level. After each level, the filter is tested with the values
+//! of the partition columns so far, so that directories that it rules out are never listed.
 //!
 //! ```text
 //! directories of a level ── listed side by side ──► names ── patterns ──► directories of the next level, files

@@ -32,7 +32,7 @@ use crate::sorting::CommonSorting;
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct InputFile<'a> {
-    /// The file name in notes and errors.
+    /// The file's name in notes and errors.
     pub name: &'a str,
     /// The open file, which you may close after [`CarryOver::add`].
     pub file: &'a ParquetFile,

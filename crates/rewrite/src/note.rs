@@ -55,7 +55,7 @@ pub enum Note {
     },
     /// The footer of a file has an extension, which is not kept.
     FooterExtension {
-        /// The file name.
+        /// The file's name.
         file: String,
         /// The extension's size in bytes.
         bytes: usize,
@@ -77,7 +77,7 @@ pub enum Note {
     /// A file is encrypted in DuckDB's dialect, but the new file is encrypted as the specification
     /// requires.
     DuckDbDialect {
-        /// The file name.
+        /// The file's name.
         file: String,
     },
 }

@@ -1,4 +1,8 @@
 //! Sorts rows in memory.
+//!
+//! Each row has an entry with the first bytes of its key and its ordinal, so that sorting mostly
+//! moves and compares small numbers. We only look at the rest of the keys if their first bytes are
+//! equal.
 
 use std::collections::VecDeque;
 

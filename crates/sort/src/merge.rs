@@ -1,4 +1,7 @@
 //! Merges several sorted runs into one.
+//!
+//! The runs are in a heap, at whose top is the run with the least row. Each cursor keeps the first
+//! bytes of its row's key as a number, so that most comparisons do not have to look at the keys.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;

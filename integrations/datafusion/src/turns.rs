@@ -1,4 +1,5 @@
-//! Gives scans turns, if a pool is too small for all of them at once.
+//! Gives scans turns, if a pool is too small for all of them at once. While one scan has its turn,
+//! the others give back their bytes and wait, so that at least one of them can go on.
 //!
 //! ```text
 //! refused a page ─► gives back all ─► others hold bytes? ─ no ──► the scan fails

@@ -1,5 +1,6 @@
 //! The key-value metadata of several files combined, reduced to pairs that describe the new file
-//! correctly.
+//! correctly. Some keys repeat the description of the columns, and readers would be misled if it no
+//! longer fits, so we adapt these keys or leave them out.
 //!
 //! ```text
 //! collect.rs   pairs of all files, one file after the other
@@ -32,7 +33,7 @@ pub(crate) use collect::KeyValues;
 /// A file whose pairs are collected.
 #[derive(Debug)]
 pub(crate) struct OriginalFile {
-    /// The file name in notes and errors.
+    /// The file's name in notes and errors.
     pub(crate) name: String,
     pub(crate) schema: ParquetSchema,
     /// True if all of its row groups are read, in their order.

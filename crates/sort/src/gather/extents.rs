@@ -39,7 +39,8 @@ impl<O: OffsetSizeTrait> Extents<O> {
         Ok(Self { ranges, offsets })
     }
 
-    /// Computes the extents of arrays with offsets, in which each slot ends at the start of the next.
+    /// Computes the extents of arrays with offsets, in which each slot ends at the start of the
+    /// next.
     pub(super) fn of_offsets(
         data: &[ArrayData],
         places: &[RowPosition],

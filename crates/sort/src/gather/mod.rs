@@ -1,4 +1,7 @@
 //! Gathers rows of several batches into one batch.
+//!
+//! The rows are given as places, each of them a batch and a row in it. We gather column by column,
+//! and take lists and structs apart until there are only values to copy.
 
 mod extents;
 mod lists;

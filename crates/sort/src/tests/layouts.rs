@@ -352,7 +352,8 @@ fn dictionaries_do_not_grow_by_known_values() {
     assert!((100 * 32..100 * 32 + 700).contains(&growth), "{growth}");
 }
 
-/// The order of ordered dictionaries is that of their values, so a later one may only repeat the first one, or add to its end.
+/// The order of ordered dictionaries is that of their values, so a later one may only repeat the
+/// first one, or add to its end.
 #[test]
 fn ordered_dictionaries_agree_or_are_refused() {
     let batch = |values: &[Option<&str>], is_ordered: bool| {
