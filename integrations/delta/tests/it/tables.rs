@@ -37,8 +37,8 @@ fn field(id: i64, name: &str, data_type: Value) -> Value {
     json!({ "name": name, "type": data_type, "nullable": true, "metadata": metadata })
 }
 
-/// Writes a table with column mapping by id, two partitions, and a deletion vector in one of them.
-/// Its data files come from pyarrow, and their columns have other names.
+/// Writes a table with column mapping by id, two partitions, and a deletion vector in one of them. Its data files are those of
+/// pyarrow, in which the columns have other names.
 fn write_table(folder: &Path, features: &[&str]) {
     let log = folder.join("_delta_log");
     fs::create_dir(&log).unwrap();
@@ -87,7 +87,7 @@ fn write_table(folder: &Path, features: &[&str]) {
             }).to_string(),
         });
         if part == "two" {
-            // The vector deletes the rows 3, 4, 7, 11, 18 and 29.
+            // Rows 3, 4, 7, 11, 18 and 29.
             add["deletionVector"] = json!({
                 "storageType": "i", "offset": null, "sizeInBytes": 44, "cardinality": 6,
                 "pathOrInlineDv": "^Bg9^0rr910000000000iXQKl0rr91000f55c8Xg0@@D72lkbi5=-{L",
@@ -104,7 +104,7 @@ fn snapshot(engine: &dyn Engine, folder: &Path) -> SnapshotRef {
     Snapshot::builder_for(url).build(engine).unwrap()
 }
 
-/// Reads all of the table's rows as one batch.
+/// Reads all rows of the table, as one batch.
 fn scan(engine: Arc<dyn Engine>, folder: &Path) -> RecordBatch {
     let batches = scan_batches(engine, folder);
     concat_batches(batches[0].schema_ref(), &batches).unwrap()
@@ -151,15 +151,14 @@ fn a_table_with_ids_partitions_and_deletions_is_read() {
     check(folder.path());
 }
 
-/// Writes a checkpoint, checks that it has all of the table's rows, and returns the number of
-/// sidecars.
+/// Writes a checkpoint, and checks that it has all rows of the table. Returns the number of sidecars.
 fn check_checkpoint(spec: &CheckpointSpec, features: &[&str]) -> usize {
     let folder = tempfile::tempdir().unwrap();
     write_table(folder.path(), features);
     let engine = ours();
     let snapshot = snapshot(engine.as_ref(), folder.path());
     snapshot.checkpoint(engine.as_ref(), Some(spec)).unwrap();
-    // From now on, only the checkpoint has the actions.
+    // Now the checkpoint alone has the actions.
     let log = folder.path().join("_delta_log");
     fs::remove_file(log.join(format!("{:020}.json", 0))).unwrap();
     check(folder.path());
@@ -183,7 +182,7 @@ fn check_checkpoint(spec: &CheckpointSpec, features: &[&str]) -> usize {
     fs::read_dir(log.join("_sidecars")).map_or(0, Iterator::count)
 }
 
-/// Returns the row count of the files that a predicate does not rule out.
+/// Returns the number of rows in the files that a predicate does not rule out.
 fn num_rows_where(engine: Arc<dyn Engine>, folder: &Path, predicate: &Predicate) -> usize {
     let snapshot = snapshot(engine.as_ref(), folder);
     let builder = snapshot
@@ -208,22 +207,26 @@ fn a_checkpoint_with_sidecars_is_written_and_read() {
     assert_eq!(check_checkpoint(&spec, &["v2Checkpoint"]), 1);
 }
 
-/// This table has partitions, a checkpoint, a column that was added later, and deleted rows.
+/// Reads all rows by the default engine, with the schema of `ours`: it keeps the names of elements, which differ between files.
+fn as_default(ours: &RecordBatch, folder: &Path) -> RecordBatch {
+    let renamed = |batch: &RecordBatch| {
+        let fields = ours.schema_ref().fields().iter().zip(batch.columns());
+        let columns = fields.map(|(field, column)| cast(column, field.data_type()).unwrap());
+        RecordBatch::try_new(ours.schema(), columns.collect()).unwrap()
+    };
+    let theirs: Vec<_> = scan_batches(default(), folder)
+        .iter()
+        .map(renamed)
+        .collect();
+    concat_batches(ours.schema_ref(), &theirs).unwrap()
+}
+
+/// The table has partitions, a checkpoint, a column that came later, and deleted rows.
 #[test]
 fn a_table_of_delta_rs_is_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/delta_rs");
     let rows = scan(ours(), &folder);
-    // The default engine keeps the element names, which differ between these files.
-    let renamed = |batch: &RecordBatch| {
-        let fields = rows.schema_ref().fields().iter().zip(batch.columns());
-        let columns = fields.map(|(field, column)| cast(column, field.data_type()).unwrap());
-        RecordBatch::try_new(rows.schema(), columns.collect()).unwrap()
-    };
-    let theirs: Vec<_> = scan_batches(default(), &folder)
-        .iter()
-        .map(renamed)
-        .collect();
-    assert_eq!(rows, concat_batches(rows.schema_ref(), &theirs).unwrap());
+    assert_eq!(rows, as_default(&rows, &folder));
     let column = |name: &str| rows.column_by_name(name).unwrap();
     let mut numbers = column("n").as_primitive::<Int32Type>().values().to_vec();
     numbers.sort_unstable();
@@ -250,7 +253,51 @@ fn a_table_of_delta_rs_is_read() {
     }
 }
 
-/// Creates a table whose columns are mapped by id, and appends rows twice.
+/// The package `deltalake` wrote these tables, and their rows as it reads them (`data/write_table.py`). It maps columns by name and
+/// by id, and reads deletion vectors.
+#[test]
+fn tables_of_delta_rs_have_the_rows_that_it_reads() {
+    for name in ["mapped_name", "mapped_id", "deleted"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/data")
+            .join(name);
+        let rows = scan(ours(), &folder);
+        assert_eq!(rows, as_default(&rows, &folder), "{name}");
+        let mut texts: Vec<Value> = (0..rows.num_rows())
+            .map(|row| json_row(&rows, row))
+            .collect();
+        texts.sort_by_key(|row| row["n"].as_i64());
+        let expected = fs::read(folder.join("rows.json")).unwrap();
+        let expected: Vec<Value> = serde_json::from_slice(&expected).unwrap();
+        assert_eq!(texts, expected, "{name}");
+    }
+}
+
+/// Returns a row in the form of `rows.json`.
+fn json_row(rows: &RecordBatch, row: usize) -> Value {
+    let column = |name: &str| rows.column_by_name(name).unwrap();
+    let amount = column("amount").as_primitive::<Decimal128Type>().value(row);
+    let micros = column("at").as_primitive::<TimestampMicrosecondType>();
+    let tags = column("tags").as_map();
+    let tag = tags.is_valid(row).then(|| tags.value(row));
+    let tag = tag.map(|entries| entries.column(1).as_string::<i32>().value(0).to_owned());
+    let mut json = json!({
+        "n": column("n").as_primitive::<Int32Type>().value(row),
+        "part": column("part").as_string::<i32>().value(row),
+        "amount": format!("{}.{:02}", amount / 100, amount % 100),
+        "at": (micros.value(row) / 1_000_000).to_string(),
+        "tag": tag,
+    });
+    if let Some(extra) = rows.column_by_name("extra") {
+        let extra = extra.as_struct();
+        let numbers = extra.column(1).as_list::<i32>().value(row);
+        json["a"] = json!(extra.column(0).as_primitive::<Int64Type>().value(row));
+        json["b"] = json!(numbers.as_primitive::<Int64Type>().value(0));
+    }
+    json
+}
+
+/// Creates a table with columns mapped by id, and appends rows twice.
 #[test]
 fn rows_are_appended_to_a_table() {
     let folder = tempfile::tempdir().unwrap();
