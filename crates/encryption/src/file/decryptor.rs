@@ -19,8 +19,8 @@ use crate::{
     properties::{FileDecryptionProperties, KeyAnswer, dotted},
 };
 
-/// A decryptor for one file. It finds the keys of the footer and the columns, and retrieves each
-/// key once. Threads may share it.
+/// A decryptor for one file. It finds the footer's and the columns' keys, and retrieves each key
+/// only once. Threads may share it.
 pub struct FileDecryptor {
     properties: FileDecryptionProperties,
     algorithm: Algorithm,

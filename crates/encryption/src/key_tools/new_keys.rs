@@ -55,8 +55,8 @@ impl Kek {
     }
 }
 
-/// The wrapping of new keys for a new file. It never waits. Instead it requests a wrapping from the
-/// KMS, and goes on once you supply the result.
+/// The wrapping of new keys for a new file. It never waits, but requests a wrapping from the KMS
+/// and goes on once you supply the result.
 pub struct KeyWrapping {
     /// The connection, in which all fields are set.
     connection: KmsConnection,

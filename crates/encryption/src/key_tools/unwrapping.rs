@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{Error, Key, Result};
 
-/// The unwrapping of one key. It never waits. Instead it requests the next input, and goes on once
-/// you supply it.
+/// The unwrapping of one key. It never waits, but requests the next input and goes on once you
+/// supply it.
 pub struct KeyUnwrapping(State);
 
 enum State {

@@ -91,8 +91,8 @@ impl FileDecryptionPropertiesBuilder {
         self
     }
 
-    /// Sets the file's AAD prefix. If the file stores a prefix, both must be equal. Otherwise the
-    /// file must require a prefix from the reader. An empty prefix means none.
+    /// Sets the file's AAD prefix. If the file stores a prefix, both must be equal, and otherwise
+    /// the file must require a prefix from the reader. An empty prefix means none.
     pub fn aad_prefix(mut self, prefix: impl Into<Vec<u8>>) -> Self {
         self.inner.aad_prefix = Some(prefix.into()).filter(|prefix| !prefix.is_empty());
         self

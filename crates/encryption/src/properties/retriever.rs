@@ -10,8 +10,8 @@ use crate::{Key, Result};
 pub enum KeyAnswer {
     /// The key.
     Key(Key),
-    /// The key is not available yet. The driver of the read fetches the key and supplies it.
-    /// Readers that cannot wait fail.
+    /// The key is not available yet. The read's driver then fetches the key and supplies it, but
+    /// readers that cannot wait fail.
     Wait,
 }
 

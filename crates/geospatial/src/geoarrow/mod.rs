@@ -131,9 +131,9 @@ impl ExtensionMetadata {
         }
     }
 
-    /// Converts a logical type. Returns `None` if it is neither GEOMETRY nor GEOGRAPHY. `key_value`
-    /// looks up the file's key-value metadata. If the definition is missing there, it remains a
-    /// reference.
+    /// Converts a logical type, or returns `None` if it is neither GEOMETRY nor GEOGRAPHY.
+    /// `key_value` looks up the file's key-value metadata, and if the definition is missing there,
+    /// it remains a reference.
     ///
     /// # Errors
     ///

@@ -32,8 +32,8 @@ const DEPTH: usize = 64;
 /// dropping a type recurse for each level.
 const TYPE_DEPTH: usize = 100;
 
-/// Parses a schema with one field per line. Inner fields are indented by two more spaces. Empty
-/// lines are ignored, and so are lines that begin with `#`.
+/// Parses a schema with one field per line, and each level of inner fields indented by two more
+/// spaces. Empty lines and lines that begin with `#` are ignored.
 ///
 /// # Errors
 /// Fails with a message about the malformed line.

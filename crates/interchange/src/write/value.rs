@@ -28,7 +28,7 @@ pub trait Value {
     /// Appends the value in `row` as JSON.
     fn json(&self, row: usize, out: &mut String);
 
-    /// Appends the value in `row` as plain text. This is JSON without the quotes around scalars. A
+    /// Appends the value in `row` as plain text, which is JSON without the quotes around scalars. A
     /// null appends nothing.
     fn text(&self, row: usize, out: &mut String);
 

@@ -153,7 +153,8 @@ impl VariantArray {
     }
 
     /// Returns the values at `path` in all rows, unshredded. The result is a struct of `metadata`
-    /// and `value`. It is null in rows with nothing at the path. A variant null is a value.
+    /// and `value`, and is null in rows with nothing at the path, but not for a variant null,
+    /// because that is a value.
     ///
     /// # Errors
     ///

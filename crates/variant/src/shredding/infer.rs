@@ -116,7 +116,7 @@ impl ShreddingType {
     }
 
     /// Combines several shreddings into one for all their values. It has all their fields, in types
-    /// that fit all values. Values with nothing in common are not shredded.
+    /// that fit all values, but doesn't shred values with nothing in common.
     #[must_use]
     pub fn unify(shreddings: impl IntoIterator<Item = Self>) -> Self {
         let unified = shreddings.into_iter().reduce(Self::with);
