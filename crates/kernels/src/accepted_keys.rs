@@ -1,4 +1,4 @@
-//! Tests of dictionary keys, with one table lookup per key.
+//! Tests dictionary keys, with one table lookup per key.
 
 use herringbone_arrow::buffer::{ArrowNativeType, BooleanBuffer};
 
@@ -8,9 +8,9 @@ use crate::multiversion::multiversion;
 /// The number of keys per word of bits.
 const WORD: usize = 64;
 
-/// A table of the accepted values of a dictionary.
+/// A table that has a dictionary's accepted values.
 ///
-/// Invariant: one byte per value, 0 or 1, followed by zeros up to a power of two.
+/// Invariant: there is one byte per value, 0 or 1, followed by zeros up to a power of two.
 #[derive(Debug)]
 pub struct AcceptedKeys(Vec<u8>);
 
@@ -23,7 +23,8 @@ impl AcceptedKeys {
         Self(table)
     }
 
-    /// Returns one bit per key, set if its value is accepted. Keys without a value have an arbitrary bit.
+    /// Returns one bit per key, which is set if the key's value is accepted. Keys without a value have an arbitrary
+    /// bit.
     #[must_use]
     pub fn accepted<K: ArrowNativeType>(&self, keys: &[K]) -> BooleanBuffer {
         BooleanBuffer::new(words(keys, &self.0).into(), 0, keys.len())
@@ -34,9 +35,9 @@ fn words<K: ArrowNativeType>(keys: &[K], table: &[u8]) -> Vec<u64> {
     #[inline(always)]
     fn inner<K: ArrowNativeType>(keys: &[K], table: &[u8]) -> Vec<u64> {
         let mut words = Vec::with_capacity(keys.len().div_ceil(WORD));
-        // No bounds check is needed, because the length is a power of two.
+        // Since the length is a power of two, the mask makes a bounds check unnecessary.
         let mask = table.len().wrapping_sub(1);
-        // No closure: it would be compiled without the instructions of the enclosing function.
+        // We use no closure, because it would be compiled without the instructions of the enclosing function.
         for keys in keys.chunks(WORD) {
             let mut accepted = [0; WORD];
             for (accepted, key) in accepted.iter_mut().zip(keys) {

@@ -1,22 +1,22 @@
-//! Detection of this processor's instruction sets, as tokens that kernels take as proof.
+//! Detects the processor's instruction sets, and returns tokens that kernels take as proof.
 //!
-//! A token can only be created by detection, so its existence proves that the instructions exist. The choice is
-//! made once per process. The environment variable `HERRINGBONE_SIMD`, set to one of `scalar`, `avx2`, `avx512` and
-//! `neon`, lowers it for tests and measurements. It never raises it: an instruction set that the processor lacks is
-//! ignored.
+//! A token can only be created by detection, so its existence proves that the instructions exist. The choice is made
+//! once per process. For tests and measurements, the environment variable `HERRINGBONE_SIMD` lowers it. Its value is
+//! one of `scalar`, `avx2`, `avx512` and `neon`. The variable never raises the choice: an instruction set that the
+//! processor lacks is ignored.
 
 use std::sync::OnceLock;
 
-/// The instruction sets that have kernels, from the portable one upwards.
+/// The instruction sets for which there are kernels, from portable code upwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Isa {
     /// Portable Rust.
     Scalar,
-    /// 128-bit vectors of aarch64.
+    /// The 128-bit vectors of aarch64.
     Neon,
-    /// 256-bit vectors of x86-64, with the bit instructions of the same processors.
+    /// The 256-bit vectors of x86-64, with the bit instructions that the same processors have.
     Avx2,
-    /// 512-bit vectors of x86-64: F, BW, CD, DQ and VL.
+    /// The 512-bit vectors of x86-64, which are the extensions F, BW, CD, DQ and VL.
     Avx512,
 }
 
@@ -29,7 +29,7 @@ pub fn isa() -> Isa {
 
 /// Returns the processor's best instruction set that does not exceed the `forced` one.
 fn choose(forced: Option<&str>) -> Isa {
-    // Miri checks portable code; it supports few vector instructions.
+    // Under Miri we check portable code, because Miri supports few vector instructions.
     let best = if cfg!(miri) { Isa::Scalar } else { best() };
     match forced {
         Some("scalar") => Isa::Scalar,
@@ -38,7 +38,7 @@ fn choose(forced: Option<&str>) -> Isa {
     }
 }
 
-/// Returns the best instruction set of the processor.
+/// Returns the processor's best instruction set.
 #[cfg(target_arch = "x86_64")]
 fn best() -> Isa {
     let avx2 = is_x86_feature_detected!("avx2")
@@ -59,23 +59,23 @@ fn best() -> Isa {
     }
 }
 
-/// Returns the best instruction set of the processor: every aarch64 has NEON.
+/// Returns the processor's best instruction set, which is NEON because every aarch64 processor has it.
 #[cfg(target_arch = "aarch64")]
 fn best() -> Isa {
     Isa::Neon
 }
 
-/// Returns the best instruction set of the processor.
+/// Returns the processor's best instruction set.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn best() -> Isa {
     Isa::Scalar
 }
 
-/// A proof of nothing, for portable code that takes a token.
+/// A proof of nothing, for portable code that is called with a token.
 #[derive(Debug, Clone, Copy)]
 pub struct Scalar;
 
-/// Proof of NEON.
+/// A proof of NEON.
 #[derive(Debug, Clone, Copy)]
 pub struct Neon(());
 
@@ -87,7 +87,7 @@ impl Neon {
     }
 }
 
-/// Proof of AVX2, POPCNT, LZCNT, BMI1 and BMI2. BMI2 is not necessarily fast.
+/// A proof of AVX2, POPCNT, LZCNT, BMI1 and BMI2. Note that BMI2 is not necessarily fast.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx2 {
     bmi2: Option<Bmi2>,
@@ -102,14 +102,14 @@ impl Avx2 {
         })
     }
 
-    /// Returns the proof of PDEP and PEXT, if they are worth using.
+    /// Returns the proof of PDEP and PEXT if they are fast enough to be worth using.
     #[inline]
     pub fn bmi2(self) -> Option<Bmi2> {
         self.bmi2
     }
 }
 
-/// Proof of AVX-512 F, BW, CD, DQ and VL, and of everything in [`Avx2`] and [`Bmi2`].
+/// A proof of AVX-512 F, BW, CD, DQ and VL, and of everything that [`Avx2`] and [`Bmi2`] prove.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx512(());
 
@@ -120,7 +120,7 @@ impl Avx512 {
         (isa() >= Isa::Avx512).then_some(Self(()))
     }
 
-    /// Returns the weaker proof implied by this one.
+    /// Returns the weaker proof that this one implies.
     #[inline]
     pub fn avx2(self) -> Avx2 {
         Avx2 {
@@ -128,14 +128,14 @@ impl Avx512 {
         }
     }
 
-    /// Returns the weaker proof implied by this one: no processor with AVX-512 has a slow PDEP.
+    /// Returns the weaker proof that this one implies, because no processor with AVX-512 has a slow PDEP.
     #[inline]
     pub fn bmi2(self) -> Bmi2 {
         Bmi2(())
     }
 }
 
-/// Proof of AES on vectors of any length, and of everything in [`Avx512`].
+/// A proof of AES on vectors of any length, and of everything that [`Avx512`] proves.
 #[derive(Debug, Clone, Copy)]
 pub struct Vaes(());
 
@@ -149,7 +149,7 @@ impl Vaes {
         has_aes.then_some(Self(()))
     }
 
-    /// Returns `None`: the instructions do not exist on other architectures.
+    /// Returns `None`, because the instructions do not exist on other architectures.
     #[cfg(not(target_arch = "x86_64"))]
     #[inline]
     pub fn detect() -> Option<Self> {
@@ -157,10 +157,10 @@ impl Vaes {
     }
 }
 
-/// Proof that PDEP and PEXT are worth using, and of POPCNT, LZCNT and BMI1.
+/// A proof that PDEP and PEXT are worth using, and of POPCNT, LZCNT and BMI1.
 ///
-/// AMD processors before Zen 3 implement both instructions in microcode, which takes hundreds of cycles. They get
-/// no token.
+/// AMD processors before Zen 3 implement both instructions in microcode, which takes hundreds of cycles. So they get no
+/// token.
 #[derive(Debug, Clone, Copy)]
 pub struct Bmi2(());
 
@@ -192,7 +192,7 @@ fn fast_pdep() -> bool {
     !amd || family >= ZEN_3
 }
 
-/// Returns false: PDEP and PEXT do not exist on other architectures.
+/// Returns false, because PDEP and PEXT do not exist on other architectures.
 #[cfg(not(target_arch = "x86_64"))]
 fn fast_pdep() -> bool {
     false

@@ -1,13 +1,11 @@
-//! Decimals: big-endian two's complement of any length, and integers, decoded to Arrow's integers.
+//! Decodes decimals to Arrow's integers, from integers or from big-endian two's complement of any length.
 //!
 //! ```text
 //! FIXED_LEN_BYTE_ARRAY(5)   FF FF FF FF 38   is -200 / 10^scale
 //! ```
 //!
-//! Values may be longer than the target integer, as long as the leading bytes only repeat the sign. An empty value
-//! is the number 0.
-//!
-//! **Errors**: [`Malformed`] for a number that does not fit into the integer.
+//! Values may be longer than the target integer, as long as the leading bytes only repeat the sign. An empty value is
+//! the number 0. Functions fail with [`Malformed`] if a number does not fit into the integer.
 
 use herringbone_arrow::buffer::i256;
 
@@ -24,20 +22,20 @@ mod sealed {
     impl Sealed for super::i256 {}
 }
 
-/// An integer that represents an Arrow decimal: `i32`, `i64`, `i128` or `i256`.
+/// An integer that represents an Arrow decimal, which is `i32`, `i64`, `i128` or `i256`.
 pub trait Decimal: Copy + Default + sealed::Sealed {
     /// The size of the integer in bytes.
     const BYTES: usize;
 
-    /// Converts `value`, truncated to the bits of this integer.
+    /// Converts `value`, and truncates it to the bits of this integer.
     fn wrap(value: i64) -> Self;
 
-    /// Appends the 32-bit integers in `bytes`, truncated to the bits of this integer.
+    /// Appends the 32-bit integers in `bytes`, and truncates them to the bits of this integer.
     fn extend_i32(bytes: &[u8], out: &mut Vec<Self>) {
         out.extend(plain::values::<i32>(bytes).map(|value| Self::wrap(value.into())));
     }
 
-    /// Appends the 64-bit integers in `bytes`, truncated to the bits of this integer.
+    /// Appends the 64-bit integers in `bytes`, and truncates them to the bits of this integer.
     fn extend_i64(bytes: &[u8], out: &mut Vec<Self>) {
         out.extend(plain::values::<i64>(bytes).map(Self::wrap));
     }
@@ -54,13 +52,13 @@ pub trait Decimal: Copy + Default + sealed::Sealed {
 /// Converts `bytes` from big-endian two's complement.
 ///
 /// # Errors
-/// [`Malformed`] if the number does not fit into `T`.
+/// Fails with [`Malformed`] if the number does not fit into `T`.
 #[inline]
 pub fn from_big_endian<T: Decimal>(bytes: &[u8]) -> Result<T, Malformed> {
     let Some((front, short)) = bytes.split_at_checked(bytes.len().saturating_sub(T::BYTES)) else {
         return Ok(T::default());
     };
-    // The leading bytes may only repeat the sign bit of the rest.
+    // The leading bytes may only repeat the sign bit of the bytes that follow them.
     let sign = match short.first() {
         Some(byte) if *byte >= 0x80 => 0xff,
         _ => 0,
@@ -76,7 +74,7 @@ pub fn from_big_endian<T: Decimal>(bytes: &[u8]) -> Result<T, Malformed> {
 /// Appends the numbers of `width` bytes each. An incomplete number at the end is ignored.
 ///
 /// # Errors
-/// [`Malformed`] if one of the numbers does not fit into `T`.
+/// Fails with [`Malformed`] if one of the numbers does not fit into `T`.
 pub fn extend<T: Decimal>(bytes: &[u8], width: usize, out: &mut Vec<T>) -> Result<(), Malformed> {
     match width {
         0 => {}
@@ -91,13 +89,13 @@ pub fn extend<T: Decimal>(bytes: &[u8], width: usize, out: &mut Vec<T>) -> Resul
     Ok(())
 }
 
-/// Appends integers as 64-bit ones. Returns false if one of them does not fit; the appended values are meaningless
-/// in that case.
+/// Appends integers as 64-bit integers. Returns false if one of them does not fit. In that case the appended values are
+/// meaningless.
 pub fn narrow(values: &[i128], out: &mut Vec<i64>) -> bool {
     multiversion!(narrow_all(values: &[i128], out: &mut Vec<i64>) -> bool)
 }
 
-/// Branch-free, so that the compiler vectorises it.
+/// Implements [`narrow`] without branches, so that the compiler vectorises it.
 #[inline(always)]
 fn narrow_all(values: &[i128], out: &mut Vec<i64>) -> bool {
     let mut beyond = 0;
@@ -109,13 +107,13 @@ fn narrow_all(values: &[i128], out: &mut Vec<i64>) -> bool {
     beyond == 0
 }
 
-/// Appends integers as big-endian two's complement of `width` bytes. Returns false if one of them needs more bytes
-/// or if the width is not 1 to 16. The appended bytes are meaningless in that case.
+/// Appends integers as big-endian two's complement of `width` bytes. Returns false if one of them needs more bytes, or
+/// if the width is not 1 to 16. In that case the appended bytes are meaningless.
 pub fn append_big_endian(values: &[i128], width: usize, out: &mut Vec<u8>) -> bool {
     multiversion!(append_all(values: &[i128], width: usize, out: &mut Vec<u8>) -> bool)
 }
 
-/// Writes 16 bytes per number; the next number overwrites the excess.
+/// Implements [`append_big_endian`]. This always writes 16 bytes per number, and the next number overwrites the excess.
 #[inline(always)]
 fn append_all(values: &[i128], width: usize, out: &mut Vec<u8>) -> bool {
     const BYTES: usize = size_of::<i128>();
@@ -142,7 +140,7 @@ fn append_all(values: &[i128], width: usize, out: &mut Vec<u8>) -> bool {
     beyond == 0
 }
 
-/// Appends integers as 128-bit ones, written as pairs of 64-bit words: the number and its sign.
+/// Appends integers as 128-bit integers. We write them as pairs of 64-bit words, which are the number and its sign.
 #[inline(always)]
 fn extend_pairs<F: Plain + Into<i64>>(bytes: &[u8], out: &mut Vec<i128>) {
     let n = bytes.len() / size_of::<F>();
@@ -206,11 +204,11 @@ macro_rules! decimal {
             $($more)*
         }
 
-        /// Decodes numbers of `WIDTH` bytes. Loads the full integer that ends at the end of a number, and shifts
+        /// Decodes numbers of `WIDTH` bytes. This loads the full integer that ends where a number ends, and then shifts
         /// out the bytes of the previous number.
         fn $type<const WIDTH: usize>(bytes: &[u8], out: &mut Vec<$type>) {
             let n = bytes.len() / WIDTH;
-            // The first numbers do not have enough bytes before them.
+            // The first numbers do not have enough bytes before them, so we convert them one by one.
             let short = ($bytes / WIDTH).min(n);
             out.reserve(n);
             out.extend(bytes.chunks_exact(WIDTH).take(short).map($type::from_short));

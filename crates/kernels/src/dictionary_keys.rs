@@ -1,7 +1,7 @@
-//! Keys of Arrow's dictionary arrays, straight from the indices of dictionary-encoded pages.
+//! Builds keys for Arrow's dictionary arrays, straight from the indices in dictionary-encoded pages.
 //!
-//! A [`KeyBuilder`] records the number of entries against which its keys were checked. The finished array does not
-//! need to check the keys again: it is enough to have at least that many values.
+//! A [`KeyBuilder`] records the number of entries against which it has checked its keys. The finished array then does
+//! not need to check the keys again, because it is enough that it has at least that many values.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::{Malformed, trim};
 
 /// The keys of a dictionary array under construction.
 ///
-/// Invariant: each appended key is below `bound`; null slots are zero.
+/// Invariant: each appended key is below `bound`, and null slots are zero.
 #[derive(Debug, Default)]
 pub struct KeyBuilder {
     keys: Vec<u32>,
@@ -44,10 +44,11 @@ impl KeyBuilder {
         self.bound
     }
 
-    /// Appends the next `n` `indices` of `runs` as keys of a dictionary with `entries` entries, which starts at
-    /// position `base` of the values.
+    /// Appends the next `n` `indices` in `runs` as keys. They refer to a dictionary with `entries` entries, which
+    /// starts at position `base` of the values.
     ///
-    /// **Errors**: runs that end early, an index out of range, keys beyond 32 bits.
+    /// # Errors
+    /// Fails with [`Malformed`] if runs end early, if an index is out of range, or if keys need more than 32 bits.
     pub fn append_indices(
         &mut self,
         indices: &mut HybridDecoder,
@@ -66,7 +67,7 @@ impl KeyBuilder {
                 ));
             }
             if base > 0 {
-                // `bound` fits into 32 bits, so the sum does, too.
+                // The sum fits into 32 bits, because `bound` does.
                 new.iter_mut().for_each(|key| *key += base as u32);
             }
             Ok(())
@@ -79,9 +80,10 @@ impl KeyBuilder {
         outcome
     }
 
-    /// Appends the keys of `n` consecutive values, starting at position `base` of the values.
+    /// Appends the keys for `n` consecutive values, which start at position `base` of the values.
     ///
-    /// **Errors**: keys beyond 32 bits.
+    /// # Errors
+    /// Fails with [`Malformed`] if keys need more than 32 bits.
     pub fn append_sequence(&mut self, base: usize, n: usize) -> Result<(), Malformed> {
         let bound = check_bound(base, n)?;
         self.keys.extend(base as u32..bound as u32);
@@ -89,10 +91,11 @@ impl KeyBuilder {
         Ok(())
     }
 
-    /// Spreads the last keys over nulls. The slots `start..start + slots` are new, and the keys for their set bits
-    /// in `validity` are the ones appended last. Null slots become zero.
+    /// Spreads the last keys over nulls. The slots `start..start + slots` are new, and the keys for their set bits in
+    /// `validity` are the keys that were appended last. Null slots become zero.
     ///
-    /// **Errors**: the number of keys from `start` on is not the number of set bits.
+    /// # Errors
+    /// Fails with [`Malformed`] if the number of keys from `start` on is not the number of set bits.
     pub fn expand(
         &mut self,
         validity: &Bitmap,
@@ -107,10 +110,13 @@ impl KeyBuilder {
         retain(&mut self.keys, start, bits);
     }
 
-    /// Returns the array of all keys since the last call, referring to `values`, with `nulls` if present.
+    /// Returns the array of all keys since the last call. The keys refer to `values`, and the array has `nulls` if
+    /// present.
     ///
-    /// **Errors**: fewer values than the keys were checked against, more than `K` can represent, `nulls` of another
-    /// length, or no values at all if some slots are valid.
+    /// # Errors
+    /// Fails with [`Malformed`] if there are fewer values than the keys were checked against, if there are more values
+    /// than `K` can represent, if `nulls` has another length, or if there are no values at all but some slots are
+    /// valid.
     pub fn finish<K: ArrowDictionaryKeyType>(
         &mut self,
         values: ArrayRef,
@@ -128,7 +134,7 @@ impl KeyBuilder {
         }
         let null_count = nulls.as_ref().map_or(0, NullBuffer::null_count);
         if self.bound == 0 && null_count < self.keys.len() {
-            // Slots spread over nulls without any key are zero, and no value exists for them.
+            // A slot that was spread over nulls without any key is zero, but no value exists for it.
             return Err(Malformed("dictionary keys without values are not null"));
         }
         self.bound = 0;
@@ -142,14 +148,14 @@ impl KeyBuilder {
     }
 }
 
-/// Returns the number of values that a dictionary of `entries` at `base` needs, if its keys fit into 32 bits.
+/// Returns the number of values that a dictionary with `entries` at `base` needs, if its keys fit into 32 bits.
 fn check_bound(base: usize, entries: usize) -> Result<usize, Malformed> {
     base.checked_add(entries)
         .filter(|bound| u32::try_from(*bound).is_ok())
         .ok_or(Malformed("a dictionary has too many entries"))
 }
 
-/// Converts the keys to the width of their array. 32-bit keys are not copied.
+/// Converts the keys to the width of their array. This does not copy 32-bit keys.
 fn native_keys<N: ArrowNativeType>(keys: Vec<u32>) -> ScalarBuffer<N> {
     if size_of::<N>() == size_of::<u32>() {
         let len = keys.len();

@@ -1,4 +1,4 @@
-//! Hashes for the tables of dictionaries. They are seeded once per process, so an attacker cannot prepare values
+//! Hash functions for dictionary tables. They are seeded once per process, so that an attacker cannot prepare values
 //! that collide.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -6,13 +6,13 @@ use std::sync::OnceLock;
 
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Returns the seed of this process.
+/// Returns the seed that this process uses.
 pub fn seed() -> u64 {
     static SEED: OnceLock<u64> = OnceLock::new();
     *SEED.get_or_init(|| RandomState::new().build_hasher().finish() | 1)
 }
 
-/// Combines the halves of a product: each bit of the result depends on all bits of the factors.
+/// Combines the halves of a product, so that each bit of the result depends on all bits of the factors.
 #[inline(always)]
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
@@ -25,16 +25,16 @@ pub fn number(value: u64, seed: u64) -> u64 {
     fold(value ^ seed, MULTIPLIER)
 }
 
-/// Returns the hash of a byte array. Its upper half is of better quality.
+/// Returns the hash of a byte array. Note that its upper half is of better quality.
 #[inline(always)]
 pub(crate) fn bytes(value: &[u8], seed: u64) -> u64 {
-    // With a factor derived from the seed, arrays that differ in a few bytes may have neighbouring hashes. This
-    // multiplier separates them.
+    // Since the other factors are derived from the seed, arrays that differ in a few bytes may have neighbouring
+    // hashes. This multiplier separates them.
     product_of_bytes(value, seed).wrapping_mul(MULTIPLIER)
 }
 
-/// Multiplies the words of a byte array with factors derived from the seed. Arrays of up to 32 bytes need no loop:
-/// the number of iterations is hard to predict.
+/// Multiplies the words of a byte array with factors derived from the seed. Arrays of up to 32 bytes need no loop,
+/// because processors predict the number of iterations badly.
 #[inline(always)]
 fn product_of_bytes(value: &[u8], seed: u64) -> u64 {
     let mut hash = seed.wrapping_add(value.len() as u64);
@@ -46,7 +46,8 @@ fn product_of_bytes(value: &[u8], seed: u64) -> u64 {
     };
     if value.len() <= 32 {
         let ((a, b), (c, d)) = (words(first), words(last));
-        // The last half has its own factors, so halves whose products cancel each other are unpredictable.
+        // The last half has its own factors, so that an attacker cannot predict halves whose products cancel each
+        // other.
         let other = seed.wrapping_mul(MULTIPLIER);
         return fold(hash ^ a, key ^ b) ^ fold(other ^ c, other.rotate_left(32) ^ d);
     }
@@ -79,7 +80,7 @@ fn short(value: &[u8]) -> (u64, u64) {
     (at(0) | at(1) << 8 | at(2) << 16, 0)
 }
 
-/// Returns true if two arrays of the same length are equal. Optimised for short, equal arrays.
+/// Returns true if two arrays of equal length are equal. This is optimised for arrays that are short and equal.
 #[inline(always)]
 pub(crate) fn equal(a: &[u8], b: &[u8]) -> bool {
     let (Some(first_a), Some(first_b)) = (a.first_chunk::<16>(), b.first_chunk::<16>()) else {
@@ -96,8 +97,8 @@ pub(crate) fn equal(a: &[u8], b: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns the number of places probed to find all of these values, for the worst of many seeds. The table has
-    /// at least four times as many places as values.
+    /// Returns the number of places that we probe to find all of these values, for the worst of many seeds. The table
+    /// has at least four times as many places as values.
     fn most_looks(values: &[String]) -> usize {
         let places = (4 * values.len()).next_power_of_two();
         let looks = |seed: u64| {
@@ -155,7 +156,7 @@ mod tests {
             letters.collect(),
         ];
         for values in all {
-            // With random hashes, 1.13 probes per value are expected if a quarter of the places is taken.
+            // With random hashes, we expect 1.13 probes per value if a quarter of the places is taken.
             let (looks, len) = (most_looks(&values), values.len());
             assert!(looks <= 2 * len, "{looks} for {len}, such as {}", values[0]);
         }

@@ -2,9 +2,9 @@
 
 use crate::multiversion::multiversion;
 
-/// The maximum number of distinct levels counted by separate comparisons.
+/// The maximum number of distinct levels that we count by separate comparisons.
 const MAX_COMPARED_LEVELS: usize = 8;
-/// The number of levels in a block, small enough for a count in a byte.
+/// The number of levels in a block, which is small enough that a count fits into a byte.
 const BLOCK: usize = 128;
 
 /// Adds the number of occurrences of each level in `levels` to `histogram[level]`. Levels past the end of
@@ -13,7 +13,7 @@ pub fn count_levels(levels: &[u8], histogram: &mut [u64]) {
     if histogram.len() <= MAX_COMPARED_LEVELS {
         return count_by_comparisons(levels, histogram);
     }
-    // Several counters, so that a repeated level does not wait for its previous increment.
+    // There are several counters, so that a repeated level does not wait for its previous increment.
     let mut counts = [[0_u64; 256]; 4];
     for levels in levels.chunks(4) {
         for (counts, level) in counts.iter_mut().zip(levels) {
@@ -25,7 +25,7 @@ pub fn count_levels(levels: &[u8], histogram: &mut [u64]) {
     }
 }
 
-/// Implements [`count_levels`] for few distinct levels: one comparison for each of them.
+/// Implements [`count_levels`] for few distinct levels, with one comparison for each of them.
 fn count_by_comparisons(levels: &[u8], histogram: &mut [u64]) {
     multiversion!(inner(levels: &[u8], histogram: &mut [u64]))
 }

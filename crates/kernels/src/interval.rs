@@ -1,7 +1,7 @@
-//! INTERVAL: months, days and milliseconds, each an unsigned 32-bit number, little endian.
+//! Decodes INTERVAL, which is months, days and milliseconds, each an unsigned 32-bit number in little endian.
 //!
-//! **Shapes**: 12 bytes per value in. An incomplete value at the end is ignored. **Errors**: [`Malformed`] for
-//! numbers that do not fit into Arrow's signed ones, and for parts that the Arrow type lacks.
+//! Each value has 12 bytes, and an incomplete value at the end is ignored. Functions fail with [`Malformed`] if numbers
+//! do not fit into Arrow's signed numbers, or if the Arrow type lacks a part.
 
 use herringbone_arrow::buffer::{IntervalDayTime, IntervalMonthDayNano};
 
@@ -10,10 +10,10 @@ use crate::Malformed;
 const NANOS_PER_MILLI: i64 = 1_000_000;
 const TOO_LONG: Malformed = Malformed("an interval is longer than the Arrow type can hold");
 
-/// Appends intervals of months, days and nanoseconds. This Arrow type represents all parts.
+/// Appends intervals of months, days and nanoseconds. This Arrow type can represent all parts.
 ///
 /// # Errors
-/// [`Malformed`] for more than `i32::MAX` months or days.
+/// Fails with [`Malformed`] if there are more than `i32::MAX` months or days.
 pub fn extend_month_day_nano(
     bytes: &[u8],
     out: &mut Vec<IntervalMonthDayNano>,
@@ -34,7 +34,7 @@ pub fn extend_month_day_nano(
 /// Appends intervals of days and milliseconds.
 ///
 /// # Errors
-/// [`Malformed`] for an interval with months, or with more than `i32::MAX` days or milliseconds.
+/// Fails with [`Malformed`] if an interval has months, or more than `i32::MAX` days or milliseconds.
 pub fn extend_day_time(bytes: &[u8], out: &mut Vec<IntervalDayTime>) -> Result<(), Malformed> {
     let (mut all_months, mut parts) = (0, 0);
     out.extend(parse(bytes).map(|[months, days, millis]| {
@@ -57,7 +57,7 @@ pub fn extend_day_time(bytes: &[u8], out: &mut Vec<IntervalDayTime>) -> Result<(
 /// Appends intervals of months.
 ///
 /// # Errors
-/// [`Malformed`] for an interval with days or milliseconds, or with more than `i32::MAX` months.
+/// Fails with [`Malformed`] if an interval has days or milliseconds, or more than `i32::MAX` months.
 pub fn extend_year_month(bytes: &[u8], out: &mut Vec<i32>) -> Result<(), Malformed> {
     let (mut all_months, mut rest) = (0, 0);
     out.extend(parse(bytes).map(|[months, days, millis]| {

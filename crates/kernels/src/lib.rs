@@ -1,14 +1,15 @@
-//! The inner loops of Herringbone. This is its only crate with `unsafe` code.
+//! This crate has Herringbone's inner loops. It is the only crate with `unsafe` code.
 #![allow(unsafe_code, reason = "this crate is where unsafe code lives")]
 
 #[cfg(target_endian = "big")]
 compile_error!("Herringbone reads little-endian bytes in place and needs a little-endian machine");
 
-/// An error: bytes that break the rules of an encoding. The caller adds the position.
+/// An error for bytes that break the rules of an encoding. It does not know where the bytes are, so the caller adds the
+/// position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Malformed(pub &'static str);
 
-/// Releases the excess capacity of a grown vector, if that is worth a copy.
+/// Releases a grown vector's excess capacity, unless it is so small that it is not worth a copy.
 pub fn trim<T>(vector: &mut Vec<T>) {
     let spare = (vector.capacity() - vector.len()).saturating_mul(size_of::<T>());
     if spare > size_of_val(vector.as_slice()) / 8 + 1024 {

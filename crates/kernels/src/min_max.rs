@@ -1,10 +1,10 @@
-//! The least and the greatest of a slice of numbers.
+//! Finds the least and the greatest of a slice of numbers.
 //!
-//! One portable loop, which the compiler vectorises, is compiled once more for each instruction set. Floats are
-//! compared as integers of the same order, which puts -0 before +0. In the order for the least value, NaNs are
-//! last; in the order for the greatest, they are first. So no test for NaNs is needed.
+//! There is one portable loop, which the compiler vectorises, and which we compile once more for each instruction set.
+//! We compare floats as integers that have the same order, which puts -0 before +0. In the order for the least value,
+//! NaNs are last, and in the order for the greatest, they are first. Therefore no comparison needs a test for NaNs.
 //!
-//! **Shapes**: any number of values in, at most one pair out.
+//! Functions take any number of values, and return at most one pair.
 
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512};
@@ -20,10 +20,10 @@ pub struct FloatBounds<F> {
     pub nan_count: usize,
 }
 
-/// The number of values in a block, small enough to count its NaNs in 32 bits.
+/// The number of values in a block, which is small enough that we can count its NaNs in 32 bits.
 const COUNTED_AT_ONCE: usize = 1 << 16;
 
-/// Declares a public function and its twins for other instruction sets.
+/// Declares a public function, and its twins for other instruction sets.
 macro_rules! dispatched {
     ($(#[$meta:meta])* $name:ident: [$value:ty] -> $output:ty, $portable:expr) => {
         $(#[$meta])*
@@ -97,12 +97,12 @@ fn unsigned_64(values: &[i64]) -> Option<(u64, u64)> {
     integers(values, i64::cast_unsigned)
 }
 
-/// Returns the least and the greatest of the values, after conversion with `number`.
+/// Returns the least and the greatest of the values, after it converts them with `number`.
 #[inline(always)]
 fn integers<V: Copy, T: Copy + Ord>(values: &[V], number: impl Fn(V) -> T) -> Option<(T, T)> {
     let first = number(*values.first()?);
     let (mut min, mut max) = (first, first);
-    // Explicit lanes would make the compiler gather the values of several blocks.
+    // We do not use explicit lanes, because they would make the compiler gather the values of several blocks.
     for value in values {
         let value = number(*value);
         min = min.min(value);
@@ -111,21 +111,21 @@ fn integers<V: Copy, T: Copy + Ord>(values: &[V], number: impl Fn(V) -> T) -> Op
     Some((min, max))
 }
 
-/// Declares the function for floats of one width, whose bits are compared as integers of `$order`.
+/// Declares the function for floats of one width. We compare their bits as integers of `$order`.
 macro_rules! floats {
     ($name:ident: $float:ty, $order:ident) => {
         #[inline(always)]
         fn $name(values: &[$float]) -> FloatBounds<$float> {
-            /// The infinities in the total order of IEEE 754. -NaNs precede negative infinity, and NaNs follow
+            /// The infinities in the total order of IEEE 754, in which -NaNs precede negative infinity, and NaNs follow
             /// infinity.
             const INFINITY: $order = <$float>::INFINITY.to_bits().cast_signed();
             const NEGATIVE_INFINITY: $order = !INFINITY;
-            // The order is a circle, rotated to start elsewhere: at -infinity for the least value, and right after
-            // infinity for the greatest.
+            // The order is a circle, which we rotate so that it starts elsewhere: at -infinity for the least value, and
+            // right after infinity for the greatest.
             const NANS_LAST: $order = $order::MIN.wrapping_sub(NEGATIVE_INFINITY);
             const NANS_FIRST: $order = $order::MAX.wrapping_sub(INFINITY);
             const BEHIND_NANS: $order = NEGATIVE_INFINITY.wrapping_add(NANS_FIRST);
-            // This function is its own inverse: the bits of negative floats grow with their magnitude.
+            // The bits of negative floats grow with their magnitude, so we flip them. This function is its own inverse.
             let total_order = |bits: $order| bits ^ ((bits >> ($order::BITS - 1)) & $order::MAX);
             let (mut min, mut max) = ($order::MAX, $order::MIN);
             let mut nan_count = 0;
@@ -157,7 +157,7 @@ floats!(floats_64: f64, i64);
 mod tests {
     use super::*;
 
-    /// Returns numbers without a pattern.
+    /// Returns numbers that have no pattern.
     fn noise(length: usize) -> Vec<u64> {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         let step = |_| {
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn floats_are_those_of_total_cmp_without_nans() {
         for length in [0, 1, 7, 16, 33, 500] {
-            // Bits without a pattern are occasionally a NaN; this makes NaNs more frequent.
+            // Bits without a pattern are only occasionally a NaN, so we make NaNs more frequent.
             let f64s: Vec<f64> = noise(length)
                 .into_iter()
                 .map(|bits| {

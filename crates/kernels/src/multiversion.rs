@@ -1,7 +1,7 @@
-//! Portable loops, compiled once per instruction set.
+//! Compiles portable loops once per instruction set.
 
-/// The whole body of a function. Calls `$inner`, an `#[inline(always)]` function of portable code, from a function
-/// that enables the best instructions of this processor.
+/// The whole body of a function. It calls `$inner`, which is an `#[inline(always)]` function of portable code, from a
+/// function that enables the processor's best instructions.
 macro_rules! multiversion {
     (
         $inner:ident $(<$($generic:ident: $bound:path),+>)? ($($argument:ident: $type:ty),*)
@@ -32,12 +32,13 @@ macro_rules! multiversion {
 }
 pub(crate) use multiversion;
 
-/// Implements a trait for tokens of instruction sets. Each method is an ordinary one, whose `self` has another name.
-/// Its body is compiled once per token: with the attribute after the token, such as `target_feature(enable = "avx2")`.
-/// Attributes of methods belong to this compiled function, which the method calls.
+/// Implements a trait for tokens of instruction sets. Each method is an ordinary one, except that its `self` has
+/// another name. Its body is compiled once per token, with the attribute that follows the token, such as
+/// `target_feature(enable = "avx2")`. A method's own attributes belong to this compiled function, which the method
+/// calls.
 ///
-/// The attribute must enable no instructions other than those that the token proves to be available. Bodies should call
-/// `#[inline(always)]` functions, because other functions are not compiled anew.
+/// The attribute must enable no instructions other than the ones that the token proves to be available. Bodies should
+/// call `#[inline(always)]` functions, because other functions are not compiled anew.
 macro_rules! per_instruction_set {
     (
         $methods:tt

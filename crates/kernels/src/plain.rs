@@ -1,12 +1,12 @@
-//! PLAIN: fixed-width values back to back, little endian, which is also Arrow's layout.
+//! Reads PLAIN, which stores fixed-width values back to back, little endian. This is also Arrow's layout.
 //!
-//! **Shapes**: bytes in, values out. An incomplete value at the end is ignored.
+//! An incomplete value at the end of the bytes is ignored.
 
-/// Numbers without padding, for which every bit pattern is a value.
+/// A number type without padding, for which every bit pattern is a value.
 ///
 /// # Safety
 ///
-/// Implemented only for types that have neither padding nor invalid bit patterns.
+/// This may be implemented only for types that have neither padding nor invalid bit patterns.
 pub unsafe trait Plain: Copy + Default + Send + Sync + 'static {}
 
 macro_rules! plain {
@@ -17,7 +17,7 @@ macro_rules! plain {
 }
 plain!(u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 i128);
 
-/// Appends the values in `bytes`, at any alignment.
+/// Appends the values in `bytes`, which may have any alignment.
 pub fn extend<T: Plain>(bytes: &[u8], out: &mut Vec<T>) {
     let n = bytes.len() / size_of::<T>();
     out.reserve(n);
@@ -31,7 +31,7 @@ pub fn extend<T: Plain>(bytes: &[u8], out: &mut Vec<T>) {
     unsafe { out.set_len(len + n) };
 }
 
-/// Returns the values in `bytes` in place, or `None` if the bytes are not aligned for `T`.
+/// Returns the values in `bytes` without copying them, or `None` if the bytes are not aligned for `T`.
 #[must_use]
 pub fn view<T: Plain>(bytes: &[u8]) -> Option<&[T]> {
     // SAFETY: any bytes are a valid `T: Plain`.
@@ -39,7 +39,7 @@ pub fn view<T: Plain>(bytes: &[u8]) -> Option<&[T]> {
     head.is_empty().then_some(values)
 }
 
-/// Returns an iterator over the values in `bytes`, at any alignment.
+/// Returns an iterator over the values in `bytes`, which may have any alignment.
 #[inline]
 pub fn values<T: Plain>(bytes: &[u8]) -> impl ExactSizeIterator<Item = T> + Clone {
     // SAFETY: a chunk has the bytes of a `T`, and any bytes are a valid `T: Plain`.
@@ -47,7 +47,7 @@ pub fn values<T: Plain>(bytes: &[u8]) -> impl ExactSizeIterator<Item = T> + Clon
     bytes.chunks_exact(size_of::<T>()).map(value)
 }
 
-/// Returns the first value in `bytes`, at any alignment, or `None` if there are too few bytes.
+/// Returns the first value in `bytes`, which may have any alignment, or `None` if there are too few bytes.
 #[inline]
 #[must_use]
 pub fn read<T: Plain>(bytes: &[u8]) -> Option<T> {

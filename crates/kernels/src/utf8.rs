@@ -1,8 +1,8 @@
-//! UTF-8 validation over many values at once.
+//! Validates UTF-8 over many values at once.
 //!
-//! One validation of a whole run of values is several times cheaper than one validation per value. It proves that
-//! the *concatenation* is valid. A single value is valid exactly if it also starts at a character boundary, so that
-//! no character is split between two values. ASCII text has a boundary everywhere and needs neither step.
+//! One validation for a whole run of values is several times cheaper than one validation per value. But it only proves
+//! that the *concatenation* is valid. Each value is valid exactly if every value also starts at a character boundary,
+//! so that no character is split between two values. ASCII text has a boundary everywhere, and needs neither step.
 
 use herringbone_arrow::array::OffsetSizeTrait;
 
@@ -17,8 +17,8 @@ pub fn is_valid(bytes: &[u8]) -> bool {
     bytes.is_ascii() || simdutf8::basic::from_utf8(bytes).is_ok()
 }
 
-/// Returns true if all of `bytes` are below 128. Meant for bytes that are probably read from memory for the first
-/// time.
+/// Returns true if all of `bytes` are below 128. This is meant for bytes that are probably read from memory for the
+/// first time, so it prefetches them.
 fn is_ascii(bytes: &[u8]) -> bool {
     #[inline(always)]
     fn inner(bytes: &[u8]) -> bool {
@@ -28,7 +28,7 @@ fn is_ascii(bytes: &[u8]) -> bool {
     multiversion!(inner(bytes: &[u8]) -> bool)
 }
 
-/// Returns true if `byte` can start a character: it is not a continuation byte `10xxxxxx`.
+/// Returns true if `byte` can start a character, which means that it is not a continuation byte `10xxxxxx`.
 #[inline(always)]
 const fn starts_character(byte: u8) -> bool {
     byte & 0xC0 != 0x80
@@ -36,8 +36,8 @@ const fn starts_character(byte: u8) -> bool {
 
 /// Returns true if each of the values that `offsets` delimit in `bytes` is valid UTF-8.
 ///
-/// **Shapes**: value `i` is `bytes[offsets[i]..offsets[i + 1]]`; `offsets` must not decrease. Only the bytes
-/// between the first and the last offset are checked. Offsets past the end return `false`.
+/// Value `i` is `bytes[offsets[i]..offsets[i + 1]]`, so `offsets` must not decrease. Only the bytes between the first
+/// and the last offset are checked. If an offset lies past the end, the result is `false`.
 #[must_use]
 pub fn are_valid<O: OffsetSizeTrait>(bytes: &[u8], offsets: &[O]) -> bool {
     let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else {
@@ -55,7 +55,7 @@ pub fn are_valid<O: OffsetSizeTrait>(bytes: &[u8], offsets: &[O]) -> bool {
     if simdutf8::basic::from_utf8(part).is_err() {
         return false;
     }
-    // Offsets equal to the last one end valid text, and no byte follows them.
+    // Offsets that equal the last one are at the end of valid text, where no byte follows.
     let mut bad = false;
     for offset in offsets {
         let byte = bytes.get(offset.as_usize()).copied();
@@ -66,7 +66,7 @@ pub fn are_valid<O: OffsetSizeTrait>(bytes: &[u8], offsets: &[O]) -> bool {
 
 /// Returns true if each value is valid UTF-8. The values have the given `lengths` and lie back to back in `bytes`.
 ///
-/// **Shapes**: the lengths are not negative and add up to `bytes.len()`.
+/// The lengths must not be negative, and must add up to `bytes.len()`.
 #[must_use]
 pub(crate) fn are_valid_lengths(bytes: &[u8], lengths: impl Iterator<Item = i32>) -> bool {
     if is_ascii(bytes) {
@@ -83,7 +83,8 @@ pub(crate) fn are_valid_lengths(bytes: &[u8], lengths: impl Iterator<Item = i32>
     !bad
 }
 
-/// Validates like [`is_valid_plain`], for a section whose lengths, combined by bitwise or, are `lengths`.
+/// Validates like [`is_valid_plain`], but takes the bitwise or of the section's lengths as `lengths`. If all its bytes
+/// are below 128, this validates the section as a whole.
 #[must_use]
 pub(crate) fn is_valid_section(section: &[u8], lengths: u32) -> bool {
     if lengths & 0x8080_8080 == 0 {
@@ -92,12 +93,12 @@ pub(crate) fn is_valid_section(section: &[u8], lengths: u32) -> bool {
     is_valid_plain(section)
 }
 
-/// Returns true if each value of a PLAIN run of byte arrays (4-byte little-endian length, then the bytes) is valid
+/// Returns true if each value in a PLAIN run of byte arrays (4-byte little-endian length, then the bytes) is valid
 /// UTF-8. `section` must start and end between two values.
 ///
-/// A length whose four bytes are all below 128 is itself ASCII text. A stretch of the section in which all lengths
-/// are ASCII can be validated as one text, lengths included. Each value then has an ASCII byte or an end of the
-/// stretch on both sides, which no character can span. So the section is split only at the lengths that are not
+/// A length whose four bytes are all below 128 is itself ASCII text. So we can validate a stretch of the section in
+/// which all lengths are ASCII as one text, lengths included. Each value then has an ASCII byte or an end of the
+/// stretch on both sides, which no character can span. Therefore we split the section only at the lengths that are not
 /// ASCII (128..=255 and so on, which belong to long values).
 #[must_use]
 pub fn is_valid_plain(section: &[u8]) -> bool {
@@ -172,7 +173,7 @@ mod tests {
             check(&[&cut, b"\xbc"]);
             check(&[b"\xc3", &cut]);
         }
-        // A length byte of 0xA5 would complete the unfinished character of the previous value.
+        // A length byte of 0xA5 would complete the previous value's unfinished character.
         let long = "x".repeat(0xA5).into_bytes();
         check(&[b"\xc3", &long]);
         check(&[b"\xe6\x97", &long]);

@@ -1,7 +1,7 @@
-//! Copies of short byte strings that may write more bytes than needed.
+//! Copies short byte strings, and may write more bytes than needed.
 //!
-//! Most strings are shorter than 32 bytes. For them, the cost of a copy is not the bytes but the branches on the
-//! length. So 32 bytes are always copied, and the next value overwrites the excess. For that, both sides need
+//! Most strings are shorter than 32 bytes. For such a string, the cost of a copy is not the bytes, but the branches on
+//! the length. So we always copy 32 bytes, and the next value overwrites the excess. For this, both sides need
 //! [`SLACK`] bytes after the value.
 
 use std::mem::MaybeUninit;
@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 /// The number of bytes after a value that [`wild_copy`] may read at its source and write at its destination.
 pub(crate) const SLACK: usize = 32;
 
-/// The length from which the library's copy is faster than steps of [`SLACK`] bytes.
+/// The length from which the standard library's copy is faster than steps of [`SLACK`] bytes.
 const LONG: usize = 256;
 
 /// Copies `length` bytes, and up to [`SLACK`] bytes after them.
@@ -48,7 +48,7 @@ unsafe fn wild_copy_rest(source: *const u8, target: *mut u8, length: usize) {
     }
 }
 
-/// Copies `length` bytes from an earlier position of a buffer to a later one, and up to [`SLACK`] bytes after them.
+/// Copies `length` bytes from an earlier position in a buffer to a later one, and up to [`SLACK`] bytes after them.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Eight or four values at a time: unpack, add, convert, multiply twice, store.
+//! Decodes eight or four values at a time: unpacks the integers, adds the base, converts, multiplies twice and stores.
 
 use std::arch::x86_64::*;
 
@@ -67,11 +67,11 @@ pub(super) fn f64(run: &Packed<'_>, base: i64, [up, down]: [f64; 2], out: &mut V
     out.extend_from_slice(&last[..rest]);
 }
 
-/// Converts to the nearest floating-point numbers. AVX2 has no instruction for this.
+/// Converts to the nearest floating-point numbers, for which AVX2 has no instruction.
 ///
-/// The low 32 bits become the mantissa of `2^52 + low`. The high 32 bits, with their sign turned into an offset,
-/// become that of `2^84 + 2^63 + high * 2^32`. Subtracting the constants from the latter is exact, so the sum of
-/// the two is rounded only once.
+/// The low 32 bits become the mantissa of `2^52 + low`. The high 32 bits, with their sign turned into an offset, become
+/// the mantissa of `2^84 + 2^63 + high * 2^32`. Subtracting the constants from the latter is exact, so the sum of the
+/// two is rounded only once.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn to_f64(integers: __m256i) -> __m256d {

@@ -1,4 +1,5 @@
-//! Sixteen or eight values at a time: unpack, add, convert, multiply twice, store.
+//! Decodes sixteen or eight values at a time: unpacks the integers, adds the base, converts, multiplies twice and
+//! stores.
 
 use std::arch::x86_64::*;
 

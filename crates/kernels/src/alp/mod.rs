@@ -1,4 +1,4 @@
-//! ALP: floating-point numbers stored as bit-packed integers times a power of ten, with exceptions.
+//! ALP stores floating-point numbers as bit-packed integers times a power of ten, with exceptions.
 //!
 //! ```text
 //! header       0 | 0 | log2 of the values per vector | total number of values (i32)
@@ -7,11 +7,12 @@
 //!              (integer - base) in `width` bits each | positions (u16) | exceptions (IEEE 754)
 //! ```
 //!
-//! A value is `integer * 10^factor * 10^-exponent`: two multiplications, each rounded. The powers are the numbers
-//! nearest to the decimal ones. No other computation returns the same bits.
+//! A value is `integer * 10^factor * 10^-exponent`, computed as two multiplications that are each rounded. The powers
+//! are the numbers nearest to the decimal ones. We must compute it exactly like this, because no other computation
+//! returns the same bits.
 //!
-//! **Errors**: [`Malformed`] for headers that break the rules and for bytes that end early. **Limits**: memory is
-//! reserved for the requested values, never for those that a header claims.
+//! Functions fail with [`Malformed`] if headers break the rules or bytes end early. We reserve memory for the values
+//! that a caller requests, and never for the number that a header claims.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -28,9 +29,10 @@ use crate::Malformed;
 use crate::plain::{self, Plain};
 use crate::simd_lanes::Packed;
 
-/// The size of the page header in bytes.
+/// The page header's size in bytes.
 const HEADER_BYTES: usize = 7;
-/// The number of bytes in the vector header before its base: exponent, factor, number of exceptions.
+/// The number of bytes in the vector header before its base, which are the exponent, the factor and the number of
+/// exceptions.
 const PARAMETER_BYTES: usize = 4;
 
 mod sealed {
@@ -39,7 +41,7 @@ mod sealed {
     impl Sealed for f64 {}
 }
 
-/// A number type that ALP encodes: `f32` or `f64`.
+/// A number type that ALP encodes, which is `f32` or `f64`.
 pub trait AlpFloat: Plain + sealed::Sealed {
     /// The signed integer of the same size.
     type Integer: Plain;
@@ -54,12 +56,12 @@ pub trait AlpFloat: Plain + sealed::Sealed {
     #[doc(hidden)]
     fn powers(factor: u8, exponent: u8) -> Option<[Self; 2]>;
 
-    /// Appends the integers of `run` as numbers, raised by `base` and scaled.
+    /// Adds `base` to the integers in `run`, scales them, and appends the results.
     #[doc(hidden)]
     fn decode(run: Run<'_>, base: Self::Integer, powers: [Self; 2], out: &mut Vec<Self>);
 }
 
-/// The bit-packed integers of one vector.
+/// The bit-packed integers of one vector, or of a part of it.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct Run<'a>(Packed<'a>);
@@ -111,12 +113,12 @@ alp!(
      1e-17 1e-18]
 );
 
-/// A position in ALP data. Every call must pass the same bytes.
+/// A position in ALP data. The data is not part of it, so every call must pass the same bytes.
 #[derive(Debug, Clone)]
 pub struct AlpDecoder<T> {
     log_vector_size: u8,
     total: usize,
-    /// The number of values already read or skipped.
+    /// The number of values that have been read or skipped so far.
     passed: usize,
     float: std::marker::PhantomData<T>,
 }
@@ -126,11 +128,11 @@ struct Vector<'a, T: AlpFloat> {
     powers: [T; 2],
     base: T::Integer,
     width: usize,
-    /// The data from the packed integers on.
+    /// The data from the first packed integer on.
     packed: &'a [u8],
-    /// The positions of the exceptions, two bytes each.
+    /// The positions of the exceptions, with two bytes each.
     positions: &'a [u8],
-    /// The exceptions, one number per position.
+    /// The exceptions, with one number per position.
     values: &'a [u8],
 }
 
@@ -138,7 +140,7 @@ impl<T: AlpFloat> AlpDecoder<T> {
     /// Reads the header.
     ///
     /// # Errors
-    /// [`Malformed`] for a header that ends early or breaks the rules of the format.
+    /// Fails with [`Malformed`] if the header ends early or breaks the rules of the format.
     pub fn new(data: &[u8]) -> Result<Self, Malformed> {
         let Some(&[mode, integers, log_vector_size, a, b, c, d]) = data.first_chunk() else {
             return Err(Malformed("the ALP header ends early"));
@@ -169,10 +171,10 @@ impl<T: AlpFloat> AlpDecoder<T> {
         self.total - self.passed
     }
 
-    /// Skips the next `n` values, at no cost.
+    /// Skips the next `n` values, which only moves the position.
     ///
     /// # Errors
-    /// [`Malformed`] if there are fewer values.
+    /// Fails with [`Malformed`] if fewer values are left.
     pub fn skip(&mut self, n: usize) -> Result<(), Malformed> {
         if n > self.total - self.passed {
             return Err(Malformed("the ALP values end early"));
@@ -184,7 +186,7 @@ impl<T: AlpFloat> AlpDecoder<T> {
     /// Appends the next `n` values.
     ///
     /// # Errors
-    /// [`Malformed`] if there are fewer values, or if their bytes break the rules.
+    /// Fails with [`Malformed`] if fewer values are left, or if their bytes break the rules.
     pub fn extend(&mut self, data: &[u8], n: usize, out: &mut Vec<T>) -> Result<(), Malformed> {
         let start = self.passed;
         self.skip(n)?;

@@ -1,4 +1,4 @@
-//! One value at a time, in portable code.
+//! Decodes one value at a time, in portable code.
 
 use super::AlpFloat;
 use crate::simd_lanes::Packed;

@@ -1,8 +1,8 @@
-//! Checks pages written by hand according to the layout, and values computed with its formula.
+//! Checks pages that are written by hand according to the layout, and values that are computed with its formula.
 
 use super::*;
 
-/// Encodes one vector: exponent, factor, base bytes, width, packed values, exceptions.
+/// Encodes one vector from its exponent, factor, base bytes, width, packed values and exceptions.
 fn vector(
     [exponent, factor]: [u8; 2],
     base: &[u8],
@@ -199,8 +199,8 @@ fn refuses_what_nobody_may_write() {
     for len in 0..data.len() {
         assert!(read_all::<f64>(&data[..len]).is_err(), "{len} bytes");
     }
-    // The positions of bytes in the page, each with an invalid value: modes, vector size, count, offset, exponent,
-    // factor, width, exception position.
+    // These are the positions of bytes in the page, each with an invalid value. They are the modes, the vector size,
+    // the count, the offset, the exponent, the factor, the width and the exception position.
     let bad = [
         (0, 1),
         (1, 1),

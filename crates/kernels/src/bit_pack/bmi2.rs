@@ -1,4 +1,4 @@
-//! Squeezing with PEXT, a dedicated instruction.
+//! Squeezes lanes together with PEXT, an instruction that does exactly this.
 
 use std::arch::x86_64::_pext_u64;
 use std::mem::MaybeUninit;

@@ -1,6 +1,6 @@
 //! Packing in portable Rust, with one copy of the loop per width, for all value types.
 //!
-//! With the width known at compile time, every shift and every mask is a constant.
+//! Since each copy knows its width at compile time, every shift and every mask is a constant.
 
 use std::mem::MaybeUninit;
 
@@ -9,7 +9,7 @@ use crate::cpu::Scalar;
 use crate::plain;
 
 impl Squeeze for Scalar {
-    /// Joins lanes in pairs, the pairs in pairs, and so on.
+    /// Joins the lanes in pairs, then the pairs in pairs, and so on.
     #[inline(always)]
     fn squeeze<const LANE: usize, const WIDTH: usize>(self, word: u64) -> u64 {
         let (mut lane, mut width) = (LANE, WIDTH);
@@ -29,7 +29,7 @@ impl Squeeze for Scalar {
     }
 }
 
-/// Returns a word in which the lowest `width` (1 to `lane`) bits of each lane of `lane` bits are set.
+/// Returns a word that has the lowest `width` (1 to `lane`) bits set in each `lane`-bit lane.
 pub(super) const fn repeat(width: usize, lane: usize) -> u64 {
     let mut word = u64::MAX >> (64 - width);
     let mut shift = lane;
@@ -40,8 +40,8 @@ pub(super) const fn repeat(width: usize, lane: usize) -> u64 {
     word
 }
 
-/// Writes all of `out`: the groups of `values`, with the last one padded with zeros. `width` is less than the
-/// number of bits in `V`. Must be called in a function that enables the token's instructions.
+/// Writes all of `out` with the groups of `values`, and pads the last group with zeros. `width` must be less than the
+/// number of bits in `V`. This must be called in a function that enables the token's instructions.
 #[inline(always)]
 pub(super) fn pack<V: Value>(
     cpu: impl Squeeze,
@@ -58,7 +58,7 @@ pub(super) fn pack<V: Value>(
     }
 }
 
-/// Narrows `values` to lanes, one block at a time, and packs the lanes.
+/// Narrows `values` to lanes and packs the lanes, one block at a time.
 #[inline(always)]
 fn narrow<V: Value, L: plain::Plain>(
     cpu: impl Squeeze,
@@ -80,10 +80,10 @@ fn narrow<V: Value, L: plain::Plain>(
     }
 }
 
-/// Packs lanes of 8, 16, 32 or 64 bits, the smallest size that is at least `width` (1 to 64).
+/// Packs lanes of 8, 16, 32 or 64 bits, which is the smallest size that has at least `width` (1 to 64) bits.
 #[inline(always)]
 fn pack_lanes(cpu: impl Squeeze, lanes: &[u8], width: usize, out: &mut [MaybeUninit<u8>]) {
-    // Eight lanes of `bits` bits have `bits` bytes.
+    // Eight lanes with `bits` bits each have `bits` bytes.
     let bits = width.next_power_of_two().max(8);
     let groups = lanes.len() >> bits.trailing_zeros();
     let (whole, rest) = lanes.split_at(groups * bits);
@@ -96,8 +96,8 @@ fn pack_lanes(cpu: impl Squeeze, lanes: &[u8], width: usize, out: &mut [MaybeUni
     }
 }
 
-/// Packs whole groups of eight lanes of that size. Must be called in a function that enables the token's
-/// instructions.
+/// Packs whole groups of eight lanes, whose size follows from `width` as in `pack_lanes`. This must be called in a
+/// function that enables the token's instructions.
 #[inline(always)]
 pub(super) fn pack_groups(
     cpu: impl Squeeze,
@@ -109,7 +109,7 @@ pub(super) fn pack_groups(
         ($($bits:literal: $($width:literal)*;)*) => {
             match width {
                 $($($width => groups::<$bits, $width>(cpu, lanes, out),)*)*
-                // Other widths do not occur.
+                // Callers pass no other width.
                 _ => groups::<64, 64>(cpu, lanes, out),
             }
         };
@@ -123,7 +123,7 @@ pub(super) fn pack_groups(
     );
 }
 
-/// Packs groups of eight lanes, which have `LANE` bytes, into `WIDTH` bytes each.
+/// Packs groups of eight lanes. A group takes `LANE` bytes, and we pack it into `WIDTH` bytes.
 #[inline(always)]
 fn groups<const LANE: usize, const WIDTH: usize>(
     cpu: impl Squeeze,

@@ -1,4 +1,4 @@
-//! Compares packing with writing one bit at a time, and with unpacking.
+//! Compares packing with a loop that writes one bit at a time, and with unpacking.
 
 use proptest::prelude::*;
 
@@ -33,7 +33,7 @@ fn naive(values: &[u64], width: usize) -> Vec<u8> {
     out
 }
 
-/// Checks all widths and lengths, with the portable code and with the code for this processor.
+/// Checks all widths and lengths, both with the portable code and with the code for this processor.
 fn check<V: Value + From<u8>>(from: impl Fn(u64) -> V) {
     for width in (0..=V::BITS).filter(|width| !cfg!(miri) || width % 9 < 2) {
         for &n in LENGTHS {

@@ -1,8 +1,8 @@
-//! Unpacking with AVX2 and BMI2: eight values at a time.
+//! Unpacks eight values at a time with AVX2 and BMI2.
 //!
-//! Lanes of 32 bits work as in the AVX-512 kernel: two permutations fetch the input elements that contain a
-//! value, and two shifts join them. PDEP spreads bytes eight at a time. Where PDEP is slow, portable code unpacks
-//! bytes instead.
+//! Lanes of 32 bits work as in the AVX-512 kernel: two permutations fetch the input elements that contain a value, and
+//! two shifts join them. For bytes, PDEP spreads eight at a time. On processors on which PDEP is slow, portable code
+//! unpacks bytes instead.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -11,7 +11,7 @@ use super::{scalar, seek};
 use crate::bitmap::low_bits;
 use crate::cpu::{Avx2, Bmi2};
 
-/// Writes all of `out`: the values of `data` from value `first` on.
+/// Writes all of `out` with the values in `data` from value `first` on.
 #[inline(always)]
 pub(super) fn unpack_u8(
     cpu: Avx2,
@@ -26,7 +26,7 @@ pub(super) fn unpack_u8(
     }
 }
 
-/// Writes all of `out`: the values of `data` from value `first` on.
+/// Writes all of `out` with the values in `data` from value `first` on.
 #[inline(always)]
 pub(super) fn unpack_u32(
     _: Avx2,
@@ -39,7 +39,7 @@ pub(super) fn unpack_u32(
     unsafe { vectors_u32(data, first, width, out) }
 }
 
-/// Unpacks values of up to 8 bits. Eight of them are one word of input and one word of output.
+/// Unpacks values of up to 8 bits. Eight of them are a single word, both of input and of output.
 #[inline(always)]
 fn deposit_bytes(_: Bmi2, data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u8>]) {
     // SAFETY: the token proves that the instructions are available.
@@ -51,7 +51,7 @@ fn deposit_bytes(_: Bmi2, data: &[u8], first: usize, width: u8, out: &mut [Maybe
 fn words_u8(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u8>]) {
     let (data, inside) = seek(data, first, width);
     let mask = low_bits(width.into()).wrapping_mul(u64::from_le_bytes([1; 8]));
-    // `inside` is zero for a width of 8 bits, so one word has enough bits.
+    // A single word has enough bits for eight values, because `inside` is zero if the width is 8 bits.
     let values = |word: u64| _pdep_u64(word >> inside, mask);
     let step = usize::from(width);
     let (words, tail) = out.as_chunks_mut::<8>();
@@ -98,7 +98,7 @@ fn vectors_u32(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u32>
     }
 }
 
-/// The positions of eight values of up to 32 bits.
+/// The positions of eight values that have up to 32 bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     element: __m256i,
@@ -109,7 +109,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Creates a plan for values of `width` bits. The first one begins in bit `inside` of the first byte.
+    /// Creates a plan for values of `width` bits. The first one begins at bit `inside` of the first byte.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn new(width: u8, inside: u32) -> Self {
@@ -127,7 +127,7 @@ impl Plan {
         }
     }
 
-    /// Returns the eight values from byte `at` of `data` on.
+    /// Returns the eight values that begin at byte `at` of `data`.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn values(&self, data: &[u8], at: usize) -> __m256i {
@@ -146,8 +146,8 @@ impl Plan {
     }
 }
 
-/// Returns true if `loads` loads of `bytes` bytes, each `step` bytes after the previous one, are sure to stay
-/// inside `len` bytes.
+/// Returns true if `loads` loads are sure to stay inside `len` bytes. Each load has `bytes` bytes, and starts `step`
+/// bytes after the previous one.
 #[inline(always)]
 pub(crate) fn loads_inside(len: usize, loads: usize, step: usize, bytes: usize) -> bool {
     loads.saturating_mul(step).saturating_add(bytes) <= len
@@ -176,7 +176,7 @@ fn load(data: &[u8], at: usize) -> __m256i {
     }
 }
 
-/// Returns the bytes of the last, incomplete vector of some data, padded with zeros.
+/// Returns the bytes of some data's last, incomplete vector, padded with zeros.
 #[cold]
 #[inline(never)]
 fn padded<const N: usize>(rest: &[u8]) -> [u8; N] {
@@ -187,7 +187,7 @@ fn padded<const N: usize>(rest: &[u8]) -> [u8; N] {
     padded
 }
 
-/// Writes as many lanes as there are slots, at most one vector.
+/// Writes as many lanes as there are slots, which is at most one vector.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn store(to: &mut [MaybeUninit<u32>], values: __m256i) {

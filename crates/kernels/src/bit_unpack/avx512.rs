@@ -1,14 +1,14 @@
-//! Unpacking with AVX-512: a vector of values from a single load.
+//! Unpacks with AVX-512, which gets a vector of values from a single load.
 //!
 //! The values of one output vector need at most 64 bytes of input. For each lane, two permutations fetch the input
-//! element in which its value begins, and the next one. Two shifts, with different counts for each lane, join them:
+//! element in which its value begins, and the next one. Two shifts, whose counts differ between lanes, then join them:
 //!
 //! ```text
 //! value = (input[i] >> s | input[i + 1] << (32 - s)) & mask     i, s from lane × width + start
 //! ```
 //!
-//! A shift by 32 returns zero. If a permutation fetches an element past the last one, the shift moves it to
-//! bits that the mask clears. Masked loads and stores handle the end without a tail loop.
+//! A shift by 32 returns zero. If a permutation fetches an element past the last one, the shift moves it to bits that
+//! the mask clears. At the end of the data we use masked loads and stores, so we need no tail loop.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -17,9 +17,9 @@ use super::seek;
 use crate::bitmap::low_bits;
 use crate::cpu::Avx512;
 
-/// Writes all of `out`: the values of `data` from value `first` on.
+/// Writes all of `out` with the values in `data` from value `first` on.
 ///
-/// There is no shift for lanes of bytes. PDEP spreads them, which AVX2 processors also have.
+/// AVX-512 has no shift for lanes of one byte. So we spread bytes with PDEP, just as on processors with AVX2.
 #[inline(always)]
 pub(super) fn unpack_u8(
     cpu: Avx512,
@@ -31,7 +31,7 @@ pub(super) fn unpack_u8(
     super::avx2::unpack_u8(cpu.avx2(), data, first, width, out);
 }
 
-/// Writes all of `out`: the values of `data` from value `first` on.
+/// Writes all of `out` with the values in `data` from value `first` on.
 #[inline(always)]
 pub(super) fn unpack_u32(
     _: Avx512,

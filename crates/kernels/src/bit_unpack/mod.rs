@@ -1,4 +1,4 @@
-//! Integers of equal bit width, packed back to back, least significant bit first.
+//! Unpacks integers of equal bit width, which are packed back to back, least significant bit first.
 //!
 //! ```text
 //! width 3        byte 0            byte 1            byte 2
@@ -6,8 +6,8 @@
 //! value      c c b b b a a a   f e e e d d d c   h h h g g g f f
 //! ```
 //!
-//! Eight values of `width` bits fill exactly `width` bytes. Unpacking may start at any value, uses the narrowest
-//! output type that fits, and never reads outside the given data.
+//! Eight values of `width` bits fill exactly `width` bytes. Unpacking may start at any value, uses the narrowest output
+//! type that fits, and never reads outside the given data.
 
 use std::mem::MaybeUninit;
 
@@ -24,7 +24,7 @@ mod scalar;
 
 /// An unsigned integer type for unpacked values.
 pub(crate) trait Lane: Copy + Default + Ord + Send + Sync + 'static {
-    /// The largest width that fits.
+    /// The largest width that fits into the type.
     const BITS: u8;
     /// Returns the low bits of `bits`.
     fn truncate(bits: u64) -> Self;
@@ -64,12 +64,13 @@ macro_rules! lanes {
 
 lanes!(u8: unpack_u8, u32: unpack_u32);
 
-/// Unpacking, implemented by tokens of instruction sets.
+/// Unpacking, which tokens of instruction sets implement.
 pub(crate) trait Unpack: Copy {
-    /// Writes all of `out`: the values of `data` from value `first` on.
+    /// Writes all of `out` with the values in `data` from value `first` on.
     ///
-    /// Values that do not lie in `data` are unspecified, but initialised; callers [`check`]. Must be called in a
-    /// function that enables the token's instructions, so that it is inlined into the caller.
+    /// Values that lie outside `data` are unspecified, but initialised, so callers must check the range with
+    /// [`check_end`]. This must be called in a function that enables the token's instructions, so that it is inlined
+    /// into the caller.
     fn unpack<L: Lane>(self, data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<L>]);
 }
 
@@ -96,11 +97,11 @@ impl Unpack for Avx512 {
     }
 }
 
-/// Appends the `n` values from value `first` on, of `width` (0 to 8) bits each, packed most significant bit first:
-/// the levels of the deprecated encoding BIT_PACKED.
+/// Appends `n` values of `width` bits (0 to 8) from value `first` on. The values are packed most significant bit first,
+/// which is how the deprecated encoding BIT_PACKED stores levels.
 ///
 /// # Errors
-/// [`Malformed`] if `data` is too short or `width` too large. Nothing is appended in that case.
+/// Fails with [`Malformed`] if `data` is too short or `width` is too large. Nothing is appended in that case.
 pub fn extend_u8_msb(
     data: &[u8],
     first: usize,
@@ -116,7 +117,7 @@ pub fn extend_u8_msb(
     Ok(())
 }
 
-/// Checks that `n` values from value `first` on lie in `data`.
+/// Checks that `n` values from value `first` on lie inside `data`.
 #[inline(always)]
 pub(crate) fn check_end(data: &[u8], first: usize, width: u8, n: usize) -> Result<(), Malformed> {
     let bits = first
@@ -128,7 +129,8 @@ pub(crate) fn check_end(data: &[u8], first: usize, width: u8, n: usize) -> Resul
     }
 }
 
-/// Returns the bytes from the one in which value `first` begins, and the bit of that byte at which it begins.
+/// Finds the bit at which value `first` begins. Returns the bytes from there on, and the bit's position in the first
+/// byte.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn seek(data: &[u8], first: usize, width: u8) -> (&[u8], u32) {

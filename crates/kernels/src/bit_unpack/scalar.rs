@@ -1,6 +1,6 @@
-//! Unpacking in portable Rust: eight values at a time, with one copy of the loop for each width.
+//! Unpacks eight values at a time in portable Rust, with one copy of the loop for each width.
 //!
-//! Eight values start and end on byte boundaries. With the width known at compile time, each of them is a load, a
+//! Eight values start and end on byte boundaries. Since each copy knows its width at compile time, a value is a load, a
 //! shift and a mask at fixed positions.
 
 use std::mem::MaybeUninit;
@@ -10,7 +10,7 @@ use super::Lane;
 /// The number of values that start and end on byte boundaries together, for every width.
 const GROUP: usize = 8;
 
-/// Writes all of `out`: the values of `data` from value `first` on, with zeros past its end.
+/// Writes all of `out` with the values in `data` from value `first` on. Values past the end of `data` are zero.
 pub(super) fn unpack<L: Lane>(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<L>]) {
     macro_rules! by_width {
         ($($width:literal)*) => {
@@ -20,7 +20,7 @@ pub(super) fn unpack<L: Lane>(data: &[u8], first: usize, width: u8, out: &mut [M
             }
         };
     }
-    // Widths that do not fit into `L` cannot occur here; arms for them would only generate code.
+    // Widths that do not fit into `L` cannot occur here, so arms for them would only generate code.
     match L::BITS {
         8 => by_width!(1 2 3 4 5 6 7 8),
         _ => by_width!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28
@@ -28,7 +28,8 @@ pub(super) fn unpack<L: Lane>(data: &[u8], first: usize, width: u8, out: &mut [M
     }
 }
 
-/// Implements [`unpack`] for one width: the rest of a group, whole groups, the beginning of a group.
+/// Implements [`unpack`] for one width, which takes the rest of a group, then whole groups, then the beginning of a
+/// group.
 fn groups<const WIDTH: usize, L: Lane>(data: &[u8], first: usize, mut out: &mut [MaybeUninit<L>]) {
     let rest = data
         .get((first / GROUP).saturating_mul(WIDTH)..)
@@ -53,7 +54,7 @@ fn groups<const WIDTH: usize, L: Lane>(data: &[u8], first: usize, mut out: &mut 
     }
 }
 
-/// Unpacks a group. Missing bytes count as zero.
+/// Unpacks a group, in which missing bytes count as zero.
 #[inline]
 fn padded<const WIDTH: usize, L: Lane>(bytes: Option<&[u8]>) -> [MaybeUninit<L>; GROUP] {
     let mut group_bytes = [0; WIDTH];
@@ -66,7 +67,8 @@ fn padded<const WIDTH: usize, L: Lane>(bytes: Option<&[u8]>) -> [MaybeUninit<L>;
 /// Unpacks a whole group of `WIDTH` bytes.
 #[inline(always)]
 fn group<const WIDTH: usize, L: Lane>(bytes: &[u8]) -> [MaybeUninit<L>; GROUP] {
-    // Not `from_fn`: its closure would not be compiled with the instructions enabled for the function.
+    // We do not use `from_fn`, because its closure would not be compiled with the instructions that the function
+    // enables.
     let mut group = [const { MaybeUninit::uninit() }; GROUP];
     for (value, slot) in group.iter_mut().enumerate() {
         let word = window(bytes, value * WIDTH) & (u64::MAX >> (64 - WIDTH));
@@ -75,7 +77,7 @@ fn group<const WIDTH: usize, L: Lane>(bytes: &[u8]) -> [MaybeUninit<L>; GROUP] {
     group
 }
 
-/// Returns a word that begins with the value of up to 32 bits at bit `bit`. The bits above it are unspecified.
+/// Returns a word that begins with the value at bit `bit`, which has up to 32 bits. The bits above it are unspecified.
 #[inline(always)]
 fn window(bytes: &[u8], bit: usize) -> u64 {
     if bytes.len() < 8 {
@@ -85,8 +87,9 @@ fn window(bytes: &[u8], bit: usize) -> u64 {
         }
         return u64::from_le_bytes(word) >> bit;
     }
-    // The load starts at the last word at the latest, so that it stays inside. The value ends within the word in
-    // either case: it begins in the word's first byte and has at most 32 bits, or it ends where `bytes` ends.
+    // The load starts no later than the last word, so that it stays inside. The value ends within the word in either
+    // case, because it begins in the word's first byte and has at most 32 bits, or because it ends at the end of
+    // `bytes`.
     let start = (bit / 8).min(bytes.len() - 8);
     bytes[start..]
         .first_chunk::<8>()
@@ -94,7 +97,7 @@ fn window(bytes: &[u8], bit: usize) -> u64 {
         >> (bit - start * 8)
 }
 
-/// Returns value `value` of `width` (up to 8) bits, packed most significant bit first.
+/// Returns value `value`, which has `width` (up to 8) bits and is packed most significant bit first.
 #[inline]
 pub(super) fn value_msb(data: &[u8], value: usize, width: u8) -> u8 {
     let bit = value * usize::from(width);

@@ -1,4 +1,4 @@
-//! Compares unpacking with reading one bit at a time.
+//! Compares unpacking with a loop that reads one bit at a time.
 
 use super::*;
 
@@ -41,7 +41,7 @@ fn naive(data: &[u8], first: usize, width: u8, n: usize) -> Vec<u64> {
     (first..first + n).map(value).collect()
 }
 
-/// Checks all widths, lengths, starting values and alignments of the data, without spare bytes.
+/// Checks all widths, lengths, first values and alignments of the data. There are no spare bytes.
 fn check_all<L: Lane + std::fmt::Debug>(cpu: impl Unpack) {
     let mark = MaybeUninit::new(L::truncate(77));
     for width in (0..=L::BITS).filter(|width| !cfg!(miri) || width % 9 < 2) {
@@ -68,7 +68,7 @@ fn check_all<L: Lane + std::fmt::Debug>(cpu: impl Unpack) {
                     out.iter().copied().eq(expected),
                     "width {width}, n {n}, first {first}: {out:?}"
                 );
-                // With too little data, the values are unspecified, but the call is safe.
+                // If there is too little data, the values are unspecified, but the call is still safe.
                 cpu.unpack(&data[..len / 2], first, width, &mut vec![mark; n]);
             }
         }
@@ -123,14 +123,14 @@ fn scalar_unpacks_most_significant_bit_first() {
 
 #[test]
 fn scalar_example_of_the_specification() {
-    // The numbers 0 to 7 in three bits each: 10001000 11000110 11111010.
+    // These are the numbers 0 to 7 in three bits each, as 10001000 11000110 11111010.
     let data = [0b1000_1000, 0b1100_0110, 0b1111_1010];
     let mut values = [MaybeUninit::new(0_u8); 8];
     Scalar.unpack(&data, 0, 3, &mut values);
     // SAFETY: all values were initialised above.
     let values = values.map(|value| unsafe { value.assume_init() });
     assert_eq!(values, [0, 1, 2, 3, 4, 5, 6, 7]);
-    // Most significant bit first: 00000101 00111001 01110111.
+    // Packed most significant bit first, they are 00000101 00111001 01110111.
     let data = [0b0000_0101, 0b0011_1001, 0b0111_0111];
     let mut out = Vec::new();
     assert_eq!(extend_u8_msb(&data, 0, 3, 8, &mut out), Ok(()));

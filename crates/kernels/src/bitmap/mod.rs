@@ -1,7 +1,7 @@
-//! A validity bitmap under construction: one bit per slot, least significant bit first.
+//! A validity bitmap under construction, which has one bit per slot, least significant bit first.
 //!
-//! Most nullable columns contain no nulls. As long as every bit is set, the bitmap is only a length. The first zero
-//! bit materialises it. The bits are stored in 64-bit words, which on a little-endian machine already have the
+//! Most nullable columns contain no nulls. So the bitmap is only a length as long as every bit is set, and the first
+//! zero bit materialises it. The bits are stored in 64-bit words, which on a little-endian machine already have the
 //! layout of an Arrow validity buffer.
 
 use std::ops::Range;
@@ -18,8 +18,8 @@ pub(crate) use writer::Writer;
 
 /// A growing bitmap that costs nothing while all of its bits are set.
 ///
-/// Invariants: either `words` is empty and all `len` bits are set, or there are exactly as many words as `len` bits
-/// need and the bits after `len` are zero. `ones` counts the set bits.
+/// Invariants: if `words` is empty, all `len` bits are set. Otherwise there are exactly as many words as `len` bits
+/// need, and the bits after `len` are zero. `ones` counts the set bits.
 #[derive(Debug, Clone, Default)]
 pub struct Bitmap {
     words: Vec<u64>,
@@ -38,14 +38,14 @@ pub(crate) fn low_bits(bits: usize) -> u64 {
     }
 }
 
-/// Returns `n` (at most 64) bits of `data` from bit `first` on. Bits past the end are zero.
+/// Returns `n` (at most 64) bits from `data`, starting at bit `first`. Bits past the end are zero.
 #[inline]
 pub(crate) fn load_bits(data: &[u8], first: usize, n: usize) -> u64 {
     let (byte, shift) = (first / 8, first % 8);
     let bits = match data.get(byte..).and_then(|rest| rest.first_chunk::<9>()) {
         Some([low @ .., high]) => {
             let low = u64::from_le_bytes(*low) >> shift;
-            // In two steps, because a shift by 64 overflows.
+            // We shift in two steps, because a shift by 64 overflows.
             low | (u64::from(*high) << 1 << (63 - shift))
         }
         None => load_bits_near_end(data.get(byte..).unwrap_or_default(), shift),
@@ -53,19 +53,19 @@ pub(crate) fn load_bits(data: &[u8], first: usize, n: usize) -> u64 {
     bits & low_bits(n)
 }
 
-/// Returns the lowest bits of all bytes as one word; the first byte supplies the lowest bit.
+/// Returns the lowest bit of each byte as one word, in which the first byte's bit is the lowest.
 #[inline(always)]
 pub(crate) fn word_of_bytes(bytes: &[u8; 64]) -> u64 {
     let mut word = 0;
     for (i, bytes) in bytes.as_chunks::<8>().0.iter().enumerate() {
-        // The multiplication gathers the bits of eight bytes in the highest byte.
+        // The multiplication gathers the bits of eight bytes in the product's highest byte.
         let byte = u64::from_le_bytes(*bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56;
         word |= byte << (8 * i);
     }
     word
 }
 
-/// Implements [`load_bits`] for fewer than nine bytes.
+/// Implements [`load_bits`] for an end of the data that has fewer than nine bytes.
 #[inline]
 fn load_bits_near_end(rest: &[u8], shift: usize) -> u64 {
     let mut bytes = [0; 8];
@@ -75,7 +75,7 @@ fn load_bits_near_end(rest: &[u8], shift: usize) -> u64 {
     u64::from_le_bytes(bytes) >> shift
 }
 
-/// Returns the bits whose corresponding wanted bit is set, from words of (bits, wanted).
+/// Returns the bits that are wanted. The words are pairs of bits, and of flags that are set for wanted bits.
 pub(crate) fn selected(words: impl Iterator<Item = (u64, u64)>) -> Bitmap {
     #[cfg(target_arch = "x86_64")]
     if Bmi2::detect().is_some() {
@@ -105,10 +105,10 @@ fn selected_by(
     selected
 }
 
-/// Returns the bits of `bits` whose bit in `wanted` is set, packed together from the lowest bit up.
+/// Returns those bits whose bit in `wanted` is set, packed together from the lowest bit up.
 #[inline]
 fn selected_bits(bits: u64, wanted: u64) -> u64 {
-    /// The maximum number of bits moved one by one.
+    /// The maximum number of bits that we move one by one.
     const MAX_MOVED_SINGLY: u32 = 12;
     if wanted == u64::MAX {
         return bits;
@@ -124,14 +124,14 @@ fn selected_bits(bits: u64, wanted: u64) -> u64 {
     selected
 }
 
-/// Computes [`selected_bits`] in six steps for any `wanted`. Step `k` moves each bit whose remaining distance is an
-/// odd multiple of `2^k` places by `2^k`.
+/// Computes [`selected_bits`] in six steps, for any `wanted`. Each bit's distance is a sum of powers of two: step `k`
+/// moves a bit by `2^k` if its remaining distance is an odd multiple of `2^k`.
 fn moved_bits(bits: u64, mut wanted: u64) -> u64 {
     let mut bits = bits & wanted;
-    // The unwanted places below each bit: their number is the distance that the bit moves.
+    // The unwanted places below each bit, because their number is the distance by which the bit moves.
     let mut below = !wanted << 1;
     for step in 0..6 {
-        // The bits for which the number of unwanted places below is odd.
+        // The bits that have an odd number of unwanted places below them.
         let odd = (0..6).fold(below, |odd, shift| odd ^ odd << (1 << shift));
         let moving = odd & wanted;
         wanted = (wanted ^ moving) | moving >> (1 << step);
@@ -143,7 +143,7 @@ fn moved_bits(bits: u64, mut wanted: u64) -> u64 {
 }
 
 impl Bitmap {
-    /// Creates an empty bitmap, without an allocation.
+    /// Creates an empty bitmap, which needs no allocation.
     pub fn new() -> Self {
         Self::default()
     }
@@ -166,7 +166,7 @@ impl Bitmap {
         self.ones
     }
 
-    /// Returns the number of zero bits: nulls, if this is a validity bitmap.
+    /// Returns the number of zero bits, which are nulls if this is a validity bitmap.
     #[inline]
     pub fn null_count(&self) -> usize {
         self.len - self.ones
@@ -197,7 +197,7 @@ impl Bitmap {
         self.bits(index, 1) != 0
     }
 
-    /// Returns `n` (at most 64) bits from `start` on. Bits past the end are zero.
+    /// Returns `n` (at most 64) bits, starting at bit `start`. Bits past the end are zero.
     #[inline]
     pub fn bits(&self, start: usize, n: usize) -> u64 {
         let n = n.min(64).min(self.len.saturating_sub(start));
@@ -206,7 +206,7 @@ impl Bitmap {
         }
         let (word, shift) = (start / 64, start % 64);
         let low = self.words.get(word).map_or(0, |bits| bits >> shift);
-        // In two steps, because a shift by 64 overflows.
+        // We shift in two steps, because a shift by 64 overflows.
         let high = self
             .words
             .get(word + 1)
@@ -225,7 +225,7 @@ impl Bitmap {
         }
     }
 
-    /// Returns the number of set bits in `range`, clipped to the length of the bitmap.
+    /// Returns the number of set bits in `range`, which is clipped to the bitmap's length.
     pub fn set_in(&self, range: Range<usize>) -> usize {
         let end = range.end.min(self.len);
         let start = range.start.min(end);
@@ -274,10 +274,10 @@ impl Bitmap {
         ones
     }
 
-    /// Appends `n` bits of `data` from bit `first` on. Returns the number of set bits among them.
+    /// Appends `n` bits from `data`, starting at bit `first`. Returns the number of set bits among them.
     ///
     /// # Errors
-    /// [`Malformed`] if `data` has fewer bits. Nothing is appended in that case.
+    /// Fails with [`Malformed`] if `data` has fewer bits. Nothing is appended in that case.
     #[inline]
     pub fn append_packed(
         &mut self,
@@ -294,7 +294,7 @@ impl Bitmap {
         }
         let before = self.ones;
         let mut done = 0;
-        // If the first bits are all set, the bitmap may remain only a length.
+        // If the first bits are all set, the bitmap may remain a mere length.
         while self.words.is_empty() && done < n {
             let step = (n - done).min(64);
             self.append_bits(load_bits(data, first + done, step), step);
@@ -308,7 +308,7 @@ impl Bitmap {
         Ok(self.ones - before)
     }
 
-    /// Shortens the bitmap to its first `len` bits. Has no effect if it is not longer.
+    /// Shortens the bitmap to its first `len` bits. This has no effect if the bitmap is not longer.
     pub fn truncate(&mut self, len: usize) {
         if len >= self.len {
             return;
@@ -350,14 +350,14 @@ impl Bitmap {
         selected(bits.iter_padded().map(|bits| (bits, wanted.next(64)))).finish_boolean()
     }
 
-    /// Removes all bits and retains the memory.
+    /// Removes all bits, but retains the memory.
     pub fn clear(&mut self) {
         self.words.clear();
         self.len = 0;
         self.ones = 0;
     }
 
-    /// Takes the bits as Arrow validity, leaving an empty bitmap. Returns `None` if there are no nulls.
+    /// Takes the bits as Arrow validity, which leaves an empty bitmap. Returns `None` if there are no nulls.
     pub fn finish(&mut self) -> Option<NullBuffer> {
         let nulls = self.null_count();
         if nulls == 0 {
@@ -369,7 +369,7 @@ impl Bitmap {
         Some(unsafe { NullBuffer::new_unchecked(bits, nulls) })
     }
 
-    /// Takes the bits as Arrow booleans, leaving an empty bitmap.
+    /// Takes the bits as Arrow booleans, which leaves an empty bitmap.
     pub fn finish_boolean(&mut self) -> BooleanBuffer {
         self.materialise();
         let mut words = std::mem::take(&mut self.words);
@@ -379,7 +379,7 @@ impl Bitmap {
         BooleanBuffer::new(Buffer::from_vec(words), 0, len)
     }
 
-    /// Writes out the set bits that were so far only a length.
+    /// Writes out the set bits that have so far been only a length.
     #[inline]
     fn materialise(&mut self) {
         if self.words.is_empty() && self.len > 0 {
@@ -395,7 +395,7 @@ impl Bitmap {
         }
     }
 
-    /// Appends `n <= 64` bits to the words, without counting them. The other bits of `bits` are zero.
+    /// Appends `n <= 64` bits to the words, without counting them. The other bits of `bits` must be zero.
     #[inline]
     fn push(&mut self, bits: u64, n: usize) {
         let used = self.len % 64;
@@ -424,20 +424,19 @@ impl Bitmap {
     }
 }
 
-/// The bits of a [`Bitmap`] from some bit on.
+/// The bits of a [`Bitmap`] from some position on, as words.
 pub(crate) struct WordsFrom<'a> {
     /// The remaining words. The next bit is bit `shift` of the first one.
     words: &'a [u64],
     shift: usize,
-    /// The number of bits not yet taken.
+    /// The number of bits that have not been taken yet.
     left: usize,
-    /// True if all bits are set and there are no words.
+    /// True if all bits are set, so that there are no words.
     all: bool,
 }
 
 impl WordsFrom<'_> {
-    /// Returns the next `n` (at most 64) bits, with zeros past the end. Only the last call may request fewer than
-    /// 64.
+    /// Returns the next `n` (at most 64) bits, with zeros past the end. Only the last call may request fewer than 64.
     #[inline(always)]
     pub(crate) fn next(&mut self, n: usize) -> u64 {
         let there = n.min(self.left);
@@ -449,7 +448,7 @@ impl WordsFrom<'_> {
             return 0;
         };
         self.words = rest;
-        // In two steps, because a shift by 64 overflows.
+        // We shift in two steps, because a shift by 64 overflows.
         let high = rest
             .first()
             .map_or(0, |next| next << 1 << (63 - self.shift));

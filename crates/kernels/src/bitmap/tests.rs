@@ -128,7 +128,7 @@ fn scalar_hostile_lengths_are_errors() {
 fn selected_bits_are_those_that_are_wanted() {
     let noise = |n: usize, seed: u64| -> Vec<bool> {
         let mixed = |i: u64| (i + seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-        // Stretches with few, most, some and only wanted bits.
+        // There are stretches with few, most, some and only wanted bits.
         let is_set = |i: usize| match i / 100 % 4 {
             0 => mixed(i as u64) % 20 == 0,
             1 => mixed(i as u64) % 20 != 0,
@@ -155,7 +155,7 @@ fn selected_bits_are_those_that_are_wanted() {
             check(&selected_by(words, selected_bits), &expected(&bits, wanted));
             let of: Vec<bool> = bitmap.select_of(&mask).iter().collect();
             assert_eq!(of, expected(wanted, &bits));
-            // A bitmap with only set bits, which has no words.
+            // This bitmap has only set bits, so it has no words.
             let mut all = Bitmap::new();
             all.append_run(true, n);
             check(&all.select(&mask), &expected(&vec![true; n], wanted));

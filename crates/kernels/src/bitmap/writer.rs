@@ -1,16 +1,16 @@
-//! Appends many short runs of bits; the current word stays in a register.
+//! Appends many short runs of bits, and keeps the current word in a register while it does.
 
 use super::{Bitmap, load_bits, low_bits};
 
-/// A bitmap open for appending; [`finish`](Self::finish) adds the bits to the bitmap.
+/// A bitmap that is open for appending. [`finish`](Self::finish) returns the bits to the bitmap.
 pub(crate) struct Writer {
-    /// The words of the bitmap, followed by zeros for the words still to be written.
+    /// The bitmap's words, followed by zeros for the words that are still to be written.
     words: Vec<u64>,
     /// The number of full words.
     full: usize,
-    /// The word being filled, with zeros above its bits.
+    /// The word that is being filled, with zeros above its bits.
     last: u64,
-    /// The number of bits in `last`, fewer than 64.
+    /// The number of bits in `last`, which is less than 64.
     used: usize,
     /// The index of the first word whose set bits are not counted in `ones`.
     first: usize,
@@ -18,13 +18,13 @@ pub(crate) struct Writer {
 }
 
 impl Bitmap {
-    /// Takes the bits out of the bitmap, with room for `n` more. Bits beyond these are dropped.
+    /// Takes the bits out of the bitmap, with room for `n` more bits. Bits beyond this number are dropped.
     #[inline(always)]
     pub(crate) fn write(&mut self, n: usize) -> Writer {
         self.materialise();
         let mut words = std::mem::take(&mut self.words);
         let (full, used) = (self.len / 64, self.len % 64);
-        // One word more than the bits need, so that a word exists after a full one.
+        // We need one word more than the bits do, so that a word exists after a full one.
         words.resize((self.len + n) / 64 + 1, 0);
         let last = words.get(full).copied().unwrap_or_default();
         Writer {
@@ -41,14 +41,14 @@ impl Bitmap {
 impl Writer {
     /// Appends the lowest `n` (at most 64) bits of `bits`. The bits above them are zero.
     ///
-    /// This has no branch, because the fill level of the current word is unpredictable.
+    /// This function has no branch, because the current word's fill level is unpredictable.
     #[inline(always)]
     pub(crate) fn push(&mut self, bits: u64, n: usize) {
         let filled = self.last | bits << self.used;
         if let Some(word) = self.words.get_mut(self.full) {
             *word = filled;
         }
-        // In two steps, because a shift by 64 overflows.
+        // We shift in two steps, because a shift by 64 overflows.
         let rest = bits >> 1 >> (63 - self.used);
         let used = self.used + n;
         self.last = if used >= 64 { rest } else { filled };
@@ -83,7 +83,7 @@ impl Writer {
         n - head - words * 64
     }
 
-    /// Appends `n` bits of `data` from bit `first` on; bits past the end are zero.
+    /// Appends `n` bits from `data`, starting at bit `first`. Bits past the end are zero.
     #[inline(always)]
     pub(crate) fn push_packed(&mut self, data: &[u8], first: usize, n: usize) {
         let mut done = 0;
@@ -97,8 +97,8 @@ impl Writer {
         self.push(load_bits(data, first + done, n - done), n - done);
     }
 
-    /// Appends full words from the `n` bits at the start of `data`, limited to the bytes available. Returns the
-    /// number of appended bits.
+    /// Appends full words from the `n` bits at the start of `data`, as far as its bytes reach. Returns the number of
+    /// appended bits.
     #[inline(always)]
     fn push_bytes(&mut self, data: &[u8], n: usize) -> usize {
         let (from, _) = data.as_chunks::<8>();
@@ -112,14 +112,14 @@ impl Writer {
             if let Some(word) = to.next() {
                 *word = self.last | bits << self.used;
             }
-            // In two steps, because a shift by 64 overflows.
+            // We shift in two steps, because a shift by 64 overflows.
             self.last = bits >> 1 >> (63 - self.used);
         }
         self.full += from.len();
         from.len() * 64
     }
 
-    /// Returns the bits to the bitmap that they were taken from.
+    /// Returns the bits to the bitmap from which they were taken.
     #[inline(always)]
     pub(crate) fn finish(mut self, bitmap: &mut Bitmap) {
         let len = self.full * 64 + self.used;

@@ -1,8 +1,8 @@
-//! Looks up byte arrays as vectors. Only two branches depend on the length, at 32 and 64 bytes.
+//! Looks up byte arrays as vectors, so that only two branches depend on the length, at 32 and at 64 bytes.
 //!
-//! Vector bytes past the end of an array are filled from a secret, so arrays of different lengths have different
-//! vectors. Each 16 bytes pass through rounds of AES with keys known only to the process. So an attacker cannot
-//! prepare arrays with equal hashes.
+//! The vector bytes past an array's end are filled from a secret, so arrays of different lengths have different
+//! vectors. Each 16 bytes then pass through rounds of AES, with keys that only the process knows. Therefore an attacker
+//! cannot prepare arrays with equal hashes.
 
 use std::arch::x86_64::*;
 use std::hash::{BuildHasher, RandomState};
@@ -11,9 +11,9 @@ use std::sync::OnceLock;
 use super::{Bucket, first_place, key, scalar};
 use crate::hash;
 
-/// Random bytes known only to this process.
+/// Random bytes that only this process knows.
 struct Secret {
-    /// The bytes after the end of an array.
+    /// The bytes that follow an array's end.
     padding: [u8; 64],
     /// The keys of the AES rounds.
     first: [u8; 32],
@@ -87,7 +87,7 @@ macro_rules! find {
             let key = key(hash, value.len());
             let mask = places.len().wrapping_sub(1);
             let mut at = first_place(key);
-            // An empty table has no places.
+            // The loop also ends if the table is empty, because then it has no places.
             while let Some(place) = places.get(at & mask) {
                 if place.key == key {
                     if let Some(known) = place.array(value.len(), plain)
@@ -133,9 +133,9 @@ fn load_64(secret: &Secret, array: &[u8]) -> __m512i {
 
 /// Hashes two times 16 bytes.
 ///
-/// `low` enters again after the second round. So arrays for which the first round gives the same do not stay the same.
-/// A round spreads a byte over four, and `high` enters after the first. So it takes four rounds until each bit of the
-/// hash depends on all bytes.
+/// `low` enters again after the second round, so that arrays which are equal after the first round do not stay equal. A
+/// round spreads a byte over four bytes, and `high` enters after the first round. So it takes four rounds until each
+/// bit of the hash depends on all bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl,aes")]
 fn hash_32(secret: &Secret, bytes: __m256i) -> u64 {
@@ -157,8 +157,8 @@ fn hash_32(secret: &Secret, bytes: __m256i) -> u64 {
     _mm_cvtsi128_si64(_mm_aesenc_si128(mixed, first)).cast_unsigned()
 }
 
-/// Hashes four times 16 bytes: mixes each block of the lower half with one of the upper half, then hashes the two
-/// results.
+/// Hashes four times 16 bytes. This mixes each block of the lower half with one of the upper half, and then hashes the
+/// two results.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl,aes,vaes")]
 fn hash_64(secret: &Secret, bytes: __m512i) -> u64 {

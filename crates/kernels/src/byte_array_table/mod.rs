@@ -1,21 +1,21 @@
-//! The positions of the byte arrays of a dictionary under construction: a hash table with open addressing and
+//! Finds the positions of byte arrays in a dictionary under construction. This is a hash table with open addressing and
 //! linear probing.
 //!
 //! ```text
 //! place (16 bytes): tag | length + 1 | start | index        all 0 if the place is free
 //! ```
 //!
-//! The arrays themselves lie in the bytes of the dictionary page, which the caller owns. A place contains a part of
-//! the hash, the tag, so hardly any array except the right one is compared. Tag and length are compared as one
+//! The arrays themselves lie in the bytes of the dictionary page, which the caller owns. A place contains a tag, which
+//! is a part of the hash, so that we hardly compare any array except the right one. We compare tag and length as one
 //! number.
 //!
-//! Portable code hashes an array by the words at both of its ends, with a branch for each class of lengths. If
-//! lengths vary unpredictably, most of the time is spent on mispredicted branches. With AVX-512, an array is a
-//! vector, loaded under a mask and hashed by rounds of AES. All tables of a process use the same implementation.
-//! The resulting indices are the same for both.
+//! Portable code hashes an array by the words at both of its ends, with a branch for each class of lengths. If lengths
+//! vary unpredictably, most of the time is spent on mispredicted branches. With AVX-512, we load an array under a mask
+//! as one vector instead, and hash it by rounds of AES. All tables of a process use the same implementation, but the
+//! resulting indices are the same for both.
 //!
-//! **Shapes**: arrays in, one index out for each, up to the first new array. **Limits**: indices, starts and
-//! lengths have 32 bits.
+//! A table takes arrays and returns one index for each, up to the first new array. Indices, starts and lengths are
+//! limited to 32 bits.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -29,7 +29,7 @@ use crate::hash;
 /// One place in the table.
 #[derive(Debug, Clone, Copy, Default)]
 struct Bucket {
-    /// The key of the array (see [`key`]), or 0 if the place is free.
+    /// The array's key (see [`key`]), or 0 if the place is free.
     key: u64,
     start: u32,
     index: u32,
@@ -38,21 +38,21 @@ struct Bucket {
 /// A map from values to the indices of equal byte arrays in a dictionary page.
 #[derive(Debug)]
 pub struct ByteArrayTable {
-    /// The places of the table. Their number is a power of two, or zero.
+    /// The table's places. Their number is a power of two, or zero.
     places: Vec<Bucket>,
     num_arrays: usize,
     seed: u64,
     vaes: Option<Vaes>,
 }
 
-/// The number of places allocated for the first array.
+/// The number of places that we allocate for the first array.
 const FIRST_PLACES: usize = 256;
 
-/// The number of places below which a table grows by a factor of four instead of two. The more places are free, the
-/// more often the first probed place is the right one.
+/// A table with fewer places than this grows by a factor of four instead of two. The more places are free, the more
+/// often the first probed place is the right one.
 const MANY_PLACES: usize = 1 << 15;
 
-/// The number of places below which a table grows when a quarter of them is taken, instead of half.
+/// A table with fewer places than this grows when a quarter of them is taken, instead of half.
 const MIN_PLACES_TO_SEARCH: usize = 1 << 12;
 
 impl Default for ByteArrayTable {
@@ -77,9 +77,9 @@ impl ByteArrayTable {
         size_of::<Bucket>() * self.places.capacity()
     }
 
-    /// Sets the indices of values until the first value that is not in the table. Returns that value, its hash, and
-    /// the reference to its index. The arrays of the table lie in `plain`. The table does not change in the
-    /// meantime, so all its fields stay in registers.
+    /// Sets the indices of values until the first value that is not in the table. Returns that value, its hash, and the
+    /// reference to its index. `plain` contains the table's arrays. Note that the table does not change during this
+    /// call, so all its fields can stay in registers.
     #[inline]
     pub fn find_known<'a, 'b>(
         &self,
@@ -97,7 +97,7 @@ impl ByteArrayTable {
     /// Returns the index of a value.
     ///
     /// # Errors
-    /// The hash of the value, if it is not in the table.
+    /// Fails with the value's hash if the value is not in the table, so that the caller can insert it.
     #[inline]
     pub fn find(&self, plain: &[u8], value: &[u8]) -> Result<u32, u64> {
         let mut index = 0;
@@ -109,7 +109,7 @@ impl ByteArrayTable {
     }
 
     /// Adds the array of `length` bytes at the end of `plain`, with its known hash, under the next index. The array
-    /// must be new. The caller must reject starts and lengths beyond 32 bits.
+    /// must be new. The caller must reject starts and lengths that need more than 32 bits.
     pub fn insert(&mut self, plain: &[u8], length: usize, hash: u64) {
         let place = Bucket {
             key: key(hash, length),
@@ -123,8 +123,8 @@ impl ByteArrayTable {
         self.put(place);
     }
 
-    /// Assigns new indices to the arrays of the table: the order of their `ends` in `plain`, where each array
-    /// follows a prefix. Surplus ends are ignored.
+    /// Assigns new indices to the table's arrays, in the order of their `ends` in `plain`. Each array there follows a
+    /// prefix of `prefix` bytes. Surplus ends are ignored.
     pub fn rebuild(&mut self, plain: &[u8], ends: &[usize], prefix: usize) {
         self.places.fill(Bucket::default());
         let starts = std::iter::once(0).chain(ends.iter().copied());
@@ -160,7 +160,7 @@ impl ByteArrayTable {
         taken.for_each(|place| self.put(place));
     }
 
-    /// Puts an array into the first free place for its hash.
+    /// Puts an array into the first place that is free for its hash.
     fn put(&mut self, new: Bucket) {
         let mask = self.places.len().wrapping_sub(1);
         let mut at = first_place(new.key);
@@ -185,7 +185,7 @@ impl ByteArrayTable {
 }
 
 impl Bucket {
-    /// Returns the array, which has this length, if it lies in `plain`.
+    /// Returns the array, which has this length, if it lies inside `plain`.
     #[inline(always)]
     fn array(self, length: usize, plain: &[u8]) -> Option<&[u8]> {
         let start = self.start as usize;
@@ -193,15 +193,15 @@ impl Bucket {
     }
 }
 
-/// Returns the first place to probe for a key. It depends only on the key's part of the hash, so a table grows
-/// without reading the arrays.
+/// Returns the first place to probe for a key. This place depends only on the key's part of the hash, so a table can
+/// grow without reading the arrays.
 #[inline(always)]
 fn first_place(key: u64) -> usize {
     key as u32 as usize
 }
 
-/// Returns the key that distinguishes arrays: the upper half of the hash, and the length plus one. The latter is
-/// never 0, unlike in a free place.
+/// Returns the key by which we compare arrays: the upper half of the hash, and the length plus one. We add one so that
+/// no key equals the 0 of a free place.
 #[inline(always)]
 fn key(hash: u64, length: usize) -> u64 {
     hash >> 32 | (length as u64 + 1) << 32

@@ -27,7 +27,7 @@ pub(super) fn find(places: &[Bucket], plain: &[u8], seed: u64, value: &[u8]) -> 
     let key = key(hash, value.len());
     let mask = places.len().wrapping_sub(1);
     let mut at = first_place(key);
-    // An empty table has no places.
+    // The loop also ends if the table is empty, because then it has no places.
     while let Some(place) = places.get(at & mask) {
         if place.key == key {
             let known = place.array(value.len(), plain);

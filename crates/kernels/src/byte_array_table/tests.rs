@@ -11,14 +11,14 @@ fn tables() -> Vec<ByteArrayTable> {
     tables
 }
 
-/// The arrays of a dictionary page without lengths, and the end of each array.
+/// The arrays of a dictionary page without their lengths, and each array's end.
 #[derive(Default)]
 struct Page {
     plain: Vec<u8>,
     ends: Vec<usize>,
 }
 
-/// Returns the indices of values; each new value gets the next index.
+/// Returns the indices of values. Each new value gets the next index.
 fn indices(table: &mut ByteArrayTable, page: &mut Page, values: &[Vec<u8>]) -> Vec<u32> {
     let mut indices = vec![u32::MAX; values.len()];
     let mut pairs = values.iter().map(Vec::as_slice).zip(&mut indices);
@@ -31,7 +31,7 @@ fn indices(table: &mut ByteArrayTable, page: &mut Page, values: &[Vec<u8>]) -> V
     indices
 }
 
-/// Computes the indices with the standard library's table.
+/// Computes the indices with the standard library's hash table.
 fn expected(values: &[Vec<u8>]) -> Vec<u32> {
     let mut known = HashMap::new();
     let index_of = |value| {
@@ -62,7 +62,7 @@ fn each_array_has_one_index() {
     check(&[]);
 }
 
-/// Checks arrays of all lengths that differ in one byte, or in the number of trailing zeros.
+/// Checks arrays of all lengths that differ in one byte, or in their number of trailing zeros.
 #[test]
 fn arrays_are_told_apart_by_each_byte_and_their_length() {
     let mut values = Vec::new();
@@ -80,7 +80,7 @@ fn arrays_are_told_apart_by_each_byte_and_their_length() {
 
 #[test]
 fn tables_grow() {
-    // The first thousand values, repeated; then all values.
+    // We take the first thousand values repeatedly, and then all values.
     let number = |i: usize| format!("value number {i}").into_bytes();
     let values: Vec<_> = (0..3000).map(|i| number(i % 1000)).collect();
     check(&values);
@@ -111,11 +111,11 @@ fn a_table_is_rebuilt_in_another_order() {
         for (value, index) in values.iter().rev().zip(0..) {
             assert_eq!(table.find(&plain, value), Ok(index));
         }
-        // More ends than arrays would fill the table.
+        // If we did not ignore the surplus, more ends than arrays would fill the table.
         let many = vec![plain.len(); 1000];
         table.rebuild(&plain, &[&ends[..], &many].concat(), 2);
         assert_eq!(table.find(&plain, &values[0]), Ok(2));
-        // The next array has the next index.
+        // The next array gets the next index.
         let hash = table.find(&plain, b"c").unwrap_err();
         plain.push(b'c');
         table.insert(&plain, 1, hash);
@@ -124,7 +124,7 @@ fn a_table_is_rebuilt_in_another_order() {
     }
 }
 
-/// An equal hash does not make an array equal: each candidate is compared, in all classes of lengths.
+/// An equal hash does not make an array equal. We compare each candidate, in all classes of lengths.
 #[test]
 fn the_same_hash_is_not_enough() {
     for length in [1, 4, 10, 16, 20, 32, 33, 64, 65, 100] {
@@ -142,7 +142,7 @@ fn the_same_hash_is_not_enough() {
     }
 }
 
-/// Arrays that lie elsewhere, or nowhere, are not found.
+/// Arrays that lie elsewhere, or nowhere, must not be found.
 #[test]
 fn a_page_that_is_not_the_table_s_is_no_danger() {
     for mut table in tables() {
@@ -154,8 +154,9 @@ fn a_page_that_is_not_the_table_s_is_no_danger() {
     }
 }
 
-/// If there are four times as many places as arrays, a random lookup probes 1.13 places on average. Arrays that
-/// differ in one bit or in bytes that a round of AES mixes, or whose halves are swapped, are not worse.
+/// Checks how many places a lookup probes. If there are four times as many places as arrays, this is 1.13 on average
+/// for random hashes. Arrays are not worse if they differ in one bit or in bytes that a round of AES mixes, or if their
+/// halves are swapped.
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn vectors_spread_arrays_over_all_places() {
@@ -170,7 +171,7 @@ fn vectors_spread_arrays_over_all_places() {
             value
         })
     };
-    // One byte each in two lanes.
+    // These arrays have one byte each in two lanes.
     let pairs = |length: usize, other: usize| {
         (0..4096).map(move |i| {
             let mut value = vec![b'x'; length];
@@ -178,7 +179,7 @@ fn vectors_spread_arrays_over_all_places() {
             value
         })
     };
-    // The four bytes of a block that one round of AES mixes into the same column.
+    // These arrays differ in the four bytes of a block that one round of AES mixes into the same column.
     let columns = |length: usize, block: usize| {
         (0..4096_u32).map(move |i| {
             let mut value = vec![b'x'; length];

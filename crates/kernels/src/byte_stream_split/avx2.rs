@@ -1,7 +1,7 @@
 //! Joins values of 2, 4 and 8 bytes, 32 at a time.
 //!
-//! Interleaving stays within the halves of a register: the low half contains values 0 to 15, the high half values
-//! 16 to 31. A last step puts the halves in order.
+//! AVX2 interleaves only within the halves of a register, so the low half contains values 0 to 15, and the high half
+//! values 16 to 31. A last step puts the halves in order.
 
 use std::arch::x86_64::*;
 
@@ -112,7 +112,7 @@ unsafe fn join_8([a, b, c, d, e, f, g, h]: [__m256i; 8], out: *mut u8) {
     unsafe { store(values, out) }
 }
 
-/// Turns four rows of pairs of bytes into rows of four pairs, two in each half of each register.
+/// Turns four rows of byte pairs into rows of four pairs, with two such rows in each half of each register.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn transpose_pairs([ab, cd, ef, gh]: [__m256i; 4]) -> [__m256i; 4] {
@@ -126,7 +126,7 @@ fn transpose_pairs([ab, cd, ef, gh]: [__m256i; 4]) -> [__m256i; 4] {
     ]
 }
 
-/// Writes the low halves of all registers, then their high halves.
+/// Writes the low halves of all registers, and then their high halves.
 ///
 /// # Safety
 /// `out` must be valid for writing `K * 32` bytes; `K` is even.

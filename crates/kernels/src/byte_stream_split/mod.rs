@@ -1,15 +1,15 @@
-//! BYTE_STREAM_SPLIT: the first bytes of all values, then all second bytes, and so on.
+//! BYTE_STREAM_SPLIT stores the first bytes of all values, then all second bytes, and so on.
 //!
 //! ```text
 //! values       AA BB CC DD   00 11 22 33   A3 B4 C5 D6
 //! data         AA 00 A3   BB 11 B4   CC 22 C5   DD 33 D6
 //! ```
 //!
-//! Reading transposes a matrix of bytes in vector registers: streams are interleaved in pairs, the pairs in pairs,
-//! and so on.
+//! Reading transposes a matrix of bytes in vector registers. For this, we interleave the streams in pairs, the pairs in
+//! pairs, and so on.
 //!
-//! **Shapes**: `values` is the number of values in the data, and so the length of each stream. The values
-//! `first..first + n` are read. **Errors**: [`Malformed`] if the data has fewer values than that.
+//! `values` is the number of values in the data, and so the length of each stream. We read the values `first..first +
+//! n`, and fail with [`Malformed`] if the data has fewer values than that.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -25,10 +25,10 @@ pub use split::split;
 use crate::Malformed;
 use crate::plain::Plain;
 
-/// The sections of the streams to read.
+/// The sections of the streams that are to be read.
 #[derive(Clone, Copy)]
 struct Streams<'a> {
-    /// The data from the first byte to read in the first stream on.
+    /// The data, which starts with the first byte to read from the first stream.
     data: &'a [u8],
     /// The distance between the starts of two streams, in bytes.
     stride: usize,
@@ -37,8 +37,8 @@ struct Streams<'a> {
 }
 
 impl<'a> Streams<'a> {
-    /// Returns the bytes to read from stream `i`. [`Streams::new`] has checked that the streams of a value exist;
-    /// others are empty.
+    /// Returns the bytes to read from stream `i`. [`Streams::new`] has checked that all streams of a value exist. Any
+    /// other stream is empty.
     #[inline]
     fn get(&self, i: usize) -> &'a [u8] {
         self.data
@@ -47,7 +47,7 @@ impl<'a> Streams<'a> {
             .unwrap_or_default()
     }
 
-    /// Creates the streams of values with `width` bytes each.
+    /// Creates the streams for values with `width` bytes each.
     fn new(
         data: &'a [u8],
         values: usize,
@@ -72,7 +72,7 @@ impl<'a> Streams<'a> {
 /// Appends values of type `T`, which may have 1, 2, 4, 8 or any other number of bytes.
 ///
 /// # Errors
-/// [`Malformed`] if the data has fewer values.
+/// Fails with [`Malformed`] if the data has fewer values.
 pub fn extend<T: Plain>(
     data: &[u8],
     values: usize,
@@ -95,7 +95,7 @@ pub fn extend<T: Plain>(
 /// Appends values of `width` bytes each, for any width.
 ///
 /// # Errors
-/// [`Malformed`] if the data has fewer values.
+/// Fails with [`Malformed`] if the data has fewer values.
 pub fn extend_bytes(
     data: &[u8],
     values: usize,
@@ -105,7 +105,7 @@ pub fn extend_bytes(
 ) -> Result<(), Malformed> {
     let n = range.len();
     let streams = Streams::new(data, values, width, range.start, n)?;
-    // The product does not overflow: it is at most the length of `data`.
+    // The product cannot overflow, because it is at most the length of `data`.
     let bytes = n * width;
     out.reserve(bytes);
     let len = out.len();
@@ -117,7 +117,7 @@ pub fn extend_bytes(
     Ok(())
 }
 
-/// Writes the values, `width` bytes each, to `out`.
+/// Writes the values to `out`, with `width` bytes each.
 ///
 /// # Safety
 /// `out` must be valid for writing `streams.n * width` bytes, and `streams` must have been created for this

@@ -1,8 +1,8 @@
-//! Portable code: a loop that compilers vectorise for the usual widths.
+//! Joins streams in portable code, with a loop that compilers vectorise for the usual widths.
 
 use super::Streams;
 
-/// Writes the values from `start` on, `width` bytes each. `out` is the position of value 0.
+/// Writes the values from `start` on, with `width` bytes each. `out` is the position of value 0.
 ///
 /// # Safety
 /// See [`join`](super::join).
@@ -53,7 +53,7 @@ unsafe fn constant<const WIDTH: usize>(streams: &Streams<'_>, start: usize, out:
     unsafe { any(streams, done, WIDTH, out) };
 }
 
-/// Writes the values from `start` on, one stream after another.
+/// Writes the values from `start` on, stream by stream.
 ///
 /// # Safety
 /// See [`join`](super::join).

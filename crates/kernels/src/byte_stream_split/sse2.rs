@@ -1,7 +1,7 @@
-//! Joins values of 8 bytes or more, sixteen at a time, eight streams after another.
+//! Joins values of 8 bytes or more. Each step joins eight streams for sixteen values.
 //!
-//! Each step writes eight bytes of a value. The last eight streams are processed together even if some of them have
-//! been written before, so no width needs a remainder.
+//! For each value, a step writes eight bytes. The last step takes the last eight streams even if some of them have been
+//! written before, so no width needs a remainder.
 
 use std::arch::x86_64::*;
 
@@ -54,13 +54,13 @@ unsafe fn join_eight(streams: &Streams<'_>, k: usize, first: usize, width: usize
         unsafe {
             let low = out.add((first + 2 * i) * width + k);
             _mm_storel_epi64(low.cast(), pair);
-            // Not `_mm_storeh_pd`, which writes an `f64` and so needs an aligned pointer.
+            // We do not use `_mm_storeh_pd`, which writes an `f64` and so needs an aligned pointer.
             _mm_storel_epi64(low.add(width).cast(), _mm_unpackhi_epi64(pair, pair));
         }
     }
 }
 
-/// Turns eight rows of sixteen bytes into sixteen rows of eight bytes, two in each register.
+/// Turns eight rows of sixteen bytes into sixteen rows of eight bytes, with two rows in each register.
 #[inline(always)]
 fn transpose(rows: [__m128i; 8]) -> [__m128i; 8] {
     // SAFETY: every x86-64 has SSE2.
@@ -78,7 +78,7 @@ fn transpose(rows: [__m128i; 8]) -> [__m128i; 8] {
     }
 }
 
-/// Turns four rows of eight pairs of bytes into eight rows of four pairs, two in each register.
+/// Turns four rows of eight byte pairs into eight rows of four pairs, with two rows in each register.
 #[inline(always)]
 fn transpose_pairs(ab: __m128i, cd: __m128i, ef: __m128i, gh: __m128i) -> [__m128i; 4] {
     // SAFETY: every x86-64 has SSE2.

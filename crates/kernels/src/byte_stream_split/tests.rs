@@ -1,4 +1,4 @@
-//! Splits by the definition, and joins with every kernel.
+//! Splits values by the definition, and joins them with every kernel.
 
 use super::*;
 use crate::simd_lanes::noise;

@@ -1,7 +1,7 @@
 //! A dictionary page of byte arrays, and lookups in it.
 //!
-//! The page's values are copied once into one dense block, padded with slack after the last one. A lookup is then
-//! one load of `(start, length)` and one wide copy. The last entry needs no special case.
+//! We copy the page's values once into one dense block, and pad it with slack after the last value. A lookup is then
+//! one load of `(start, length)` and one wide copy, and the last entry needs no special case.
 
 use herringbone_arrow::array::OffsetSizeTrait;
 use herringbone_arrow::buffer::BooleanBuffer;
@@ -14,10 +14,10 @@ use crate::multiversion::multiversion;
 use crate::wild_copy::{SLACK, wild_copy};
 use crate::{Malformed, utf8};
 
-/// The number of values looked up at once: their entries stay in the L1 cache.
+/// The number of values that we look up at once, so that their entries stay in the L1 cache.
 const BLOCK: usize = 1024;
 
-/// The position of an entry in its dictionary's data: start in the low half, length in the high half.
+/// The position of an entry in its dictionary's data, with the start in the low half and the length in the high half.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(transparent)]
 pub(crate) struct Entry(u64);
@@ -36,8 +36,8 @@ impl Entry {
 
 /// The entries of a dictionary page of byte arrays.
 ///
-/// Invariants: each entry lies in `data`, followed by at least `SLACK` bytes. If `utf8` is set, each entry is valid
-/// UTF-8.
+/// Invariants: each entry lies in `data`, and is followed by at least `SLACK` bytes. If `utf8` is set, each entry is
+/// valid UTF-8.
 #[derive(Debug, Clone, Default)]
 pub struct ByteDictionary {
     entries: Vec<Entry>,
@@ -49,7 +49,8 @@ pub struct ByteDictionary {
 impl ByteDictionary {
     /// Reads `n` PLAIN byte arrays, as strings if `utf8` is set.
     ///
-    /// **Errors**: values that end early, invalid UTF-8, more than `u32::MAX` bytes.
+    /// # Errors
+    /// Fails with [`Malformed`] if values end early, are invalid UTF-8, or have more than `u32::MAX` bytes.
     pub fn plain(page: &[u8], n: usize, utf8: bool) -> Result<Self, Malformed> {
         let Some(bytes) = n.checked_mul(4).and_then(|all| page.len().checked_sub(all)) else {
             return Err(ENDS_EARLY);
@@ -69,7 +70,9 @@ impl ByteDictionary {
 
     /// Reads `n` values of `width` bytes each, as strings if `utf8` is set.
     ///
-    /// **Errors**: values that end early, a width of 0, invalid UTF-8, more than `u32::MAX` bytes.
+    /// # Errors
+    /// Fails with [`Malformed`] if values end early, have a width of 0, are invalid UTF-8, or have more than `u32::MAX`
+    /// bytes.
     pub fn fixed(page: &[u8], width: usize, n: usize, utf8: bool) -> Result<Self, Malformed> {
         let bytes = n.checked_mul(width).and_then(|total| page.get(..total));
         let bytes = bytes.filter(|_| width > 0).ok_or(ENDS_EARLY)?;
@@ -108,8 +111,9 @@ impl ByteDictionary {
         self.data.get(entry.start()..)?.get(..entry.length())
     }
 
-    /// Returns how many of the next `n` values of `runs` fit into `budget` bytes. Each value costs its own bytes
-    /// plus `overhead`. Values past the end of the runs and indices out of range count as fitting.
+    /// Returns how many of the next `n` values in `runs` fit into `budget` bytes. Each value costs its own bytes plus
+    /// `overhead`. Values past the end of the runs and indices out of range count as fitting, because a later read
+    /// reports them as errors.
     #[must_use]
     pub fn fit(
         &self,
@@ -150,7 +154,7 @@ impl ByteDictionary {
         })
     }
 
-    /// Adds an entry. The total length of all entries fits into 32 bits (see [`Self::with_capacity`]).
+    /// Adds an entry. The total length of all entries must fit into 32 bits, which [`Self::with_capacity`] has checked.
     fn push(&mut self, value: &[u8]) {
         let (start, length) = (self.data.len() as u64, value.len() as u64);
         self.entries.push(Entry(length << 32 | start));
@@ -165,16 +169,18 @@ impl ByteDictionary {
     }
 }
 
-/// Returns the number of values to reserve space for, out of `n` values that `runs` may or may not contain: one run
-/// of a few bytes can stand for any number of values.
+/// Returns the number of values for which we reserve space, out of `n` values that `runs` may or may not contain. We
+/// cannot just reserve `n`, because one run of a few bytes can stand for any number of values.
 pub(crate) fn likely_values(runs: &[u8], n: usize) -> usize {
     n.min(runs.len().saturating_mul(8).max(1 << 16))
 }
 
 impl<O: OffsetSizeTrait> ByteBuilder<O> {
-    /// Appends the entries of `dictionary` at the next `n` `indices` of `runs`.
+    /// Appends the entries of `dictionary` at the next `n` `indices` in `runs`.
     ///
-    /// **Errors**: runs that end early, an index out of range, more bytes than the offsets can address.
+    /// # Errors
+    /// Fails with [`Malformed`] if runs end early, if an index is out of range, or if the offsets cannot address all
+    /// bytes.
     pub fn gather(
         &mut self,
         dictionary: &ByteDictionary,
@@ -185,10 +191,11 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         self.gather_with(dictionary, indices, runs, (n, None))
     }
 
-    /// Reads the next `wanted.len()` `indices` of `runs` and appends the entries of `dictionary` for those whose
+    /// Reads the next `wanted.len()` `indices` in `runs`, and appends the entries of `dictionary` for the indices whose
     /// bit is set.
     ///
-    /// **Errors**: see [`Self::gather`].
+    /// # Errors
+    /// Fails as [`Self::gather`] describes.
     pub fn gather_wanted(
         &mut self,
         dictionary: &ByteDictionary,
@@ -224,7 +231,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
             }
         }
         self.found = found;
-        // If the dictionary is UTF-8, its entries were checked when it was built, and `seal` skips the check.
+        // If the dictionary is UTF-8, its entries were checked when we built it, so `seal` skips the check.
         self.seal(&mark, dictionary.utf8, outcome)
     }
 
@@ -235,7 +242,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         dictionary: &ByteDictionary,
         found: &[Entry],
     ) -> Result<(), Malformed> {
-        // At most `BLOCK` times 2^32 bytes.
+        // The sum cannot overflow, because it is at most `BLOCK` times 2^32 bytes.
         let total: u64 = found.iter().map(|entry| entry.0 >> 32).sum();
         let total = usize::try_from(total).map_err(|_| OVERFLOW)?;
         if total > self.data_room() {

@@ -1,4 +1,4 @@
-//! Writes byte arrays as PLAIN: each value follows its length, which is four bytes, little endian.
+//! Writes byte arrays as PLAIN, in which each value follows its length of four bytes, little endian.
 
 use crate::Malformed;
 use crate::wild_copy::{SLACK, wild_copy};
@@ -13,8 +13,8 @@ macro_rules! plain_byte_arrays {
             let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else {
                 return Ok(());
             };
-            // The offsets ascend if none of them and none of their differences has its sign bit set: differences
-            // of non-negative offsets cannot overflow. Both loops are branch-free.
+            // The offsets ascend if none of them and none of their differences has its sign bit set, because
+            // differences of non-negative offsets cannot overflow. Both loops are branch-free.
             let lengths = || {
                 let behind = offsets.iter().skip(1);
                 offsets.iter().zip(behind).map(|(a, b)| b.wrapping_sub(*a))
@@ -37,21 +37,21 @@ macro_rules! plain_byte_arrays {
     };
 }
 plain_byte_arrays!(
-    /// Appends the values between `offsets[i]` and `offsets[i + 1]` of `data`. There is one value fewer than
+    /// Appends the values between `offsets[i]` and `offsets[i + 1]` of `data`. There is one value fewer than there are
     /// offsets.
     ///
     /// # Errors
-    /// [`Malformed`] if offsets decrease or end past the end of `data`. Nothing is appended in that case.
+    /// Fails with [`Malformed`] if offsets decrease or end past the end of `data`. Nothing is appended in that case.
     plain_byte_arrays_i32,
     i32
 );
 plain_byte_arrays!(
-    /// Appends the values between `offsets[i]` and `offsets[i + 1]` of `data`. There is one value fewer than
+    /// Appends the values between `offsets[i]` and `offsets[i + 1]` of `data`. There is one value fewer than there are
     /// offsets.
     ///
     /// # Errors
-    /// [`Malformed`] if offsets decrease or end past the end of `data`, or if a value has 2^31 bytes or more.
-    /// Nothing is appended in that case.
+    /// Fails with [`Malformed`] if offsets decrease or end past the end of `data`, or if a value has 2^31 bytes or
+    /// more. Nothing is appended in that case.
     plain_byte_arrays_i64,
     i64
 );
@@ -93,10 +93,10 @@ unsafe fn append(
     unsafe { out.set_len(to) };
 }
 
-/// Appends values, each after its length. Every length must fit into four bytes: for longer values, the written
-/// length is wrong.
+/// Appends values, each after its length. Every length must fit into four bytes. If a value is longer than that, the
+/// written length is wrong.
 pub fn append_byte_arrays(values: &[&[u8]], out: &mut Vec<u8>) {
-    // The total can overflow a `usize` if the same slice occurs many times.
+    // The sum saturates, because it can overflow a `usize` if the same slice occurs many times.
     let bytes = values.iter().map(|value| PREFIX + value.len());
     out.reserve(bytes.fold(0, usize::saturating_add));
     let mut to = out.len();
@@ -116,7 +116,7 @@ pub fn append_byte_arrays(values: &[&[u8]], out: &mut Vec<u8>) {
     unsafe { out.set_len(to) };
 }
 
-/// Copies a value without touching any byte past its end. Short values are copied as two overlapping pieces.
+/// Copies a value without touching any byte past its end. For this, we copy short values as two overlapping pieces.
 ///
 /// # Safety
 /// `value.len()` bytes are writable at `target`, and none of them is part of `value`.
@@ -204,7 +204,7 @@ mod tests {
         let data = noise(400);
         for first in 0..=257 {
             let values = [&data[..first], b"", &data[3..3 + first / 2], &data[9..10]];
-            // After the first byte, with capacity for exactly the appended bytes.
+            // We append after a first byte, with capacity for exactly the appended bytes.
             let mut out = Vec::with_capacity(1 + values.iter().map(|v| 4 + v.len()).sum::<usize>());
             out.push(7);
             append_byte_arrays(&values, &mut out);

@@ -1,5 +1,5 @@
-//! Appends DELTA_LENGTH_BYTE_ARRAY values with unpacked lengths, and values of one fixed width. The bytes stay
-//! where they are or take one memory copy. The running sums of the lengths are the offsets.
+//! Appends DELTA_LENGTH_BYTE_ARRAY values with unpacked lengths, and values of one fixed width. The bytes stay where
+//! they are, or take a single memory copy. The running sums of the lengths are the offsets.
 
 use herringbone_arrow::array::OffsetSizeTrait;
 
@@ -10,14 +10,15 @@ use super::{ByteBuilder, ENDS_EARLY, NEGATIVE, OVERFLOW};
 use crate::multiversion::multiversion;
 use crate::{Malformed, utf8};
 
-/// The fewest bytes for which a slice of the page is borrowed: less data is not worth retaining the whole page.
+/// The fewest bytes for which we borrow a slice of the page. For less data, it is not worth retaining the whole page.
 const MIN_LENT: usize = 4096;
 
 /// Returns the sum of `lengths`.
 ///
-/// **Errors**: a negative length.
+/// # Errors
+/// Fails with [`Malformed`] if a length is negative.
 pub(crate) fn sum_lengths(lengths: &[i32]) -> Result<usize, Malformed> {
-    // Fewer than 2^32 lengths below 2^31 keep the sum below 2^63.
+    // The sum stays below 2^63, because there are fewer than 2^32 lengths below 2^31.
     if u32::try_from(lengths.len()).is_err() {
         return Err(OVERFLOW);
     }
@@ -28,7 +29,7 @@ pub(crate) fn sum_lengths(lengths: &[i32]) -> Result<usize, Malformed> {
     usize::try_from(sum).map_err(|_| OVERFLOW)
 }
 
-/// Returns the sum and the bitwise or of the lengths. The latter is negative if one of the lengths is.
+/// Returns the sum and the bitwise or of the lengths. The latter is negative if any length is negative.
 fn sum_and_signs(lengths: &[i32]) -> (i64, i32) {
     #[inline(always)]
     fn inner(lengths: &[i32]) -> (i64, i32) {
@@ -43,12 +44,12 @@ fn sum_and_signs(lengths: &[i32]) -> (i64, i32) {
 }
 
 impl<O: OffsetSizeTrait> ByteBuilder<O> {
-    /// Appends values with the given `lengths` that lie back to back in `page` from `position` on. Returns the
-    /// position after them. If the array holds no other data, it borrows that part of the page instead of copying
-    /// it.
+    /// Appends values with the given `lengths`, which lie back to back in `page` from `position` on. Returns the
+    /// position after them. If the array has no other data, it borrows that part of the page instead of copying it.
     ///
-    /// **Errors**: a negative length, more bytes than the page holds or the offsets can address, invalid UTF-8 in a
-    /// builder of strings.
+    /// # Errors
+    /// Fails with [`Malformed`] if a length is negative, if the page ends early, if the offsets cannot address all
+    /// bytes, or if a builder of strings gets invalid UTF-8.
     pub fn append_lengths(
         &mut self,
         lengths: &[i32],
@@ -68,13 +69,13 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         self.reserve_values(lengths.len());
         let mark = self.mark();
         self.data.extend_from_slice(values);
-        // No length is negative and the sum is a valid offset, so no step wraps.
+        // No step wraps, because no length is negative and the sum is a valid offset.
         extend_offsets(mark.data, lengths, None, &mut self.offsets);
         self.seal(&mark, false, Ok(end))
     }
 
-    /// Returns the start of the page slice that can become the data, if the values at `position` are all of the
-    /// data or directly follow it.
+    /// Returns the start of the page slice that can become the data. There is one if the values at `position` are all
+    /// the data there is, or directly follow the borrowed data.
     fn lent_from(&self, page: &Buffer, position: usize, total: usize) -> Option<usize> {
         match &self.borrowed {
             None if self.data.is_empty() => (total >= MIN_LENT).then_some(position),
@@ -102,8 +103,9 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
 
     /// Appends `bytes` as values of `width` bytes each.
     ///
-    /// **Errors**: a number of bytes that is not a multiple of the width or exceeds what the offsets can address,
-    /// invalid UTF-8 in a builder of strings.
+    /// # Errors
+    /// Fails with [`Malformed`] if the byte count is not a multiple of the width, if the offsets cannot address all
+    /// bytes, or if a builder of strings gets invalid UTF-8.
     pub fn append_fixed(&mut self, bytes: &[u8], width: usize) -> Result<(), Malformed> {
         if width == 0 || !bytes.len().is_multiple_of(width) {
             return Err(ENDS_EARLY);

@@ -1,8 +1,8 @@
-//! Byte arrays addressed by offsets: builders for Arrow's Binary, LargeBinary, Utf8 and LargeUtf8.
+//! Builders for byte arrays that are addressed by offsets, which are Arrow's Binary, LargeBinary, Utf8 and LargeUtf8.
 //!
-//! A [`ByteBuilder`] guarantees that its arrays need no validation. Its fields are private, and every method that
-//! appends keeps the offsets monotone and inside the data. A builder of strings checks all bytes appended by a call
-//! together (see [`crate::utf8`]). A failed call leaves the builder unchanged.
+//! A [`ByteBuilder`] guarantees that its arrays need no validation. For this, its fields are private, and every method
+//! that appends keeps the offsets monotone and inside the data. A builder of strings checks all bytes that a call has
+//! appended together (see [`crate::utf8`]). A failed call leaves the builder unchanged.
 
 pub(crate) mod dictionary;
 mod encode;
@@ -34,7 +34,7 @@ pub(crate) const ENDS_EARLY: Malformed = Malformed("byte array values end early"
 pub(crate) const NEGATIVE: Malformed = Malformed("a byte array has a negative length");
 pub(crate) const OVERFLOW: Malformed = Malformed("byte array offsets overflow");
 
-/// A Binary or Utf8 array under construction; `O` is `i32`, or `i64` for the Large types.
+/// A Binary or Utf8 array under construction. `O` is `i32`, or `i64` for the Large types.
 ///
 /// Invariants: `offsets` starts with 0, never decreases, and ends with the length of the data. If `utf8` is set,
 /// each value is valid UTF-8.
@@ -42,10 +42,10 @@ pub(crate) const OVERFLOW: Malformed = Malformed("byte array offsets overflow");
 pub struct ByteBuilder<O> {
     offsets: Vec<O>,
     data: Vec<u8>,
-    /// A slice of a page that serves as the data without a copy; `data` is empty in that case.
+    /// A slice of a page that serves as the data without a copy. In that case `data` is empty.
     borrowed: Option<Buffer>,
     utf8: bool,
-    /// The dictionary entries found by a lookup. The allocation is reused.
+    /// The dictionary entries that a lookup found, kept here so that we reuse the allocation.
     found: Vec<dictionary::Entry>,
     /// The length of the last finished array, as an estimate for the next one.
     last_values: usize,
@@ -86,7 +86,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         self.len() == 0
     }
 
-    /// Returns the number of bytes of all values so far, without offsets.
+    /// Returns the byte count of all values so far, without offsets.
     #[must_use]
     pub fn data_len(&self) -> usize {
         self.borrowed
@@ -100,22 +100,23 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         Self::max_data().saturating_sub(self.data_len())
     }
 
-    /// Returns the number of bytes of values and offsets so far.
+    /// Returns the byte count of all values and offsets so far.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.data_len() + size_of_val(self.offsets.as_slice())
     }
 
-    /// Returns true if the data is a slice of a page. Such a slice retains the whole page.
+    /// Returns true if the data is a slice of a page. Note that such a slice retains the whole page.
     #[must_use]
     pub fn borrows_page(&self) -> bool {
         self.borrowed.is_some()
     }
 
-    /// Spreads the values from `start` on over the slots `start..start + slots`, one for each set bit of `validity`.
-    /// Null slots become empty values.
+    /// Spreads the values from `start` on over the slots `start..start + slots`. Each set bit of `validity` takes one
+    /// value, and null slots become empty values.
     ///
-    /// **Errors**: the number of values from `start` on differs from the number of set bits.
+    /// # Errors
+    /// Fails with [`Malformed`] if the number of values from `start` on differs from the number of set bits.
     pub fn expand(
         &mut self,
         validity: &Bitmap,
@@ -129,7 +130,8 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
 
     /// Drops the slots from `start` on whose bit is not set. Slot `start + i` belongs to bit `i`.
     ///
-    /// **Errors**: the number of slots from `start` on differs from the number of bits.
+    /// # Errors
+    /// Fails with [`Malformed`] if the number of slots from `start` on differs from the number of bits.
     pub fn retain(&mut self, start: usize, bits: &BooleanBuffer) -> Result<(), Malformed> {
         if start.checked_add(bits.len()) != Some(self.len()) {
             return Err(Malformed("slots and selection do not agree"));
@@ -137,7 +139,8 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         if let Some(part) = self.borrowed.take() {
             self.data.extend_from_slice(&part);
         }
-        // Offsets stay ascending: each run of values moves down by the number of bytes dropped before it.
+        // The offsets stay ascending, because each run of values moves down by the number of bytes that were dropped
+        // before it.
         let (mut slots, mut end) = (start, self.offsets[start].as_usize());
         for (first, last) in BitSliceIterator::new(bits.values(), bits.offset(), bits.len()) {
             let (first, last) = (start + first, start + last);
@@ -156,9 +159,10 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         Ok(())
     }
 
-    /// Returns the array of everything appended since the last call, with `nulls` if present.
+    /// Returns the array of everything that was appended since the last call, with `nulls` if present.
     ///
-    /// **Errors**: `nulls` has a different length from the array.
+    /// # Errors
+    /// Fails with [`Malformed`] if `nulls` and the array differ in length.
     pub fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Malformed> {
         if nulls
             .as_ref()
@@ -202,14 +206,15 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         }
     }
 
-    /// Reserves space for `n` more values of unknown total length, in memory that the builder owns.
+    /// Reserves space for `n` more values of unknown total length, in memory that the builder owns. If the data was
+    /// borrowed, this copies it there.
     fn reserve_values(&mut self, n: usize) {
         self.reserve_offsets(n);
         let part = self.borrowed.take();
         if self.data.capacity() == 0 {
             let so_far = part.as_ref().map_or(0, |part| part.len());
             let expected = match self.last_bytes {
-                // Nothing is known except that more values follow.
+                // We know nothing except that more values follow.
                 0 => 2 * so_far,
                 last => (last + last / 16).max(so_far),
             };
@@ -226,7 +231,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         }
     }
 
-    /// Returns the current state, to restore after an error.
+    /// Returns the current state, which [`Self::rewind`] restores after an error.
     fn mark(&self) -> Mark {
         Mark {
             offsets: self.offsets.len(),
@@ -234,13 +239,13 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         }
     }
 
-    /// Drops everything appended since `mark`.
+    /// Drops everything that was appended since `mark`.
     fn rewind(&mut self, mark: &Mark) {
         self.offsets.truncate(mark.offsets);
         self.data.truncate(mark.data);
     }
 
-    /// Ends a call that appended values since `mark`: checks the new values, or drops them after an error.
+    /// Ends a call that appended values since `mark`. It checks the new values, and drops them after an error.
     fn seal<T>(
         &mut self,
         mark: &Mark,

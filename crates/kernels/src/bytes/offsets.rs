@@ -1,11 +1,11 @@
-//! Running sums: turns known lengths of values into offsets.
+//! Computes running sums, which turn the known lengths of values into offsets.
 //!
 //! ```text
 //! after 7, lengths 3 0 2 4   →   10 10 12 16
 //! ```
 //!
-//! Within a register, the sums take log2(lanes) steps: each step adds the register to itself, shifted up by 1, 2, 4
-//! and 8 lanes. The sum before the register is added last.
+//! Within a register, the sums take log2(lanes) steps, each of which adds the register to itself, shifted up by 1, 2, 4
+//! and 8 lanes. We add the sum before the register last.
 
 use herringbone_arrow::array::OffsetSizeTrait;
 
@@ -14,7 +14,7 @@ use crate::cpu::{Avx2, Avx512};
 
 /// Appends the running sums of `lengths`, starting from `start`. If `more` is present, each step adds both lengths.
 ///
-/// **Shapes**: one offset per length. Sums that `O` cannot represent wrap around.
+/// There is one offset per length. Sums that `O` cannot represent wrap around.
 pub(super) fn extend_offsets<O: OffsetSizeTrait>(
     start: usize,
     lengths: &[i32],
@@ -71,7 +71,7 @@ fn scalar<O: OffsetSizeTrait>(
     }
 }
 
-/// Writes the offsets for all full registers of lengths. Returns the number of offsets.
+/// Writes the offsets for all full registers of lengths, and returns their number.
 ///
 /// # Safety
 /// `more` has at least `lengths.len()` lengths, and `lengths.len()` offsets may be written to `out`.
@@ -98,8 +98,8 @@ unsafe fn avx512(start: i32, lengths: &[i32], more: Option<*const i32>, out: *mu
         sums = _mm512_add_epi32(sums, _mm512_alignr_epi32::<12>(sums, zero));
         sums = _mm512_add_epi32(sums, _mm512_alignr_epi32::<8>(sums, zero));
         let offsets = _mm512_add_epi32(before, sums);
-        // Computed from `sums`, not from `offsets`, so that each register depends on the previous one through only
-        // one addition.
+        // We compute this from `sums` and not from `offsets`, so that each register depends on the previous one through
+        // only one addition.
         before = _mm512_add_epi32(before, _mm512_permutexvar_epi32(top, sums));
         // SAFETY: there is room for as many offsets as lengths.
         unsafe { _mm512_storeu_si512(out.add(i * LANES).cast(), offsets) };
@@ -107,7 +107,7 @@ unsafe fn avx512(start: i32, lengths: &[i32], more: Option<*const i32>, out: *mu
     blocks.len() * LANES
 }
 
-/// Writes the offsets for all full registers of lengths. Returns the number of offsets.
+/// Writes the offsets for all full registers of lengths, and returns their number.
 ///
 /// # Safety
 /// `more` has at least `lengths.len()` lengths, and `lengths.len()` offsets may be written to `out`.
@@ -129,8 +129,7 @@ unsafe fn avx2(start: i32, lengths: &[i32], more: Option<*const i32>, out: *mut 
             let more = unsafe { _mm256_loadu_si256(more.add(i * LANES).cast()) };
             sums = _mm256_add_epi32(sums, more);
         }
-        // The shifts stay within the halves of the register; then the sum of the low half is added to the high
-        // half.
+        // The shifts stay within the halves of the register, so we then add the sum of the low half to the high half.
         sums = _mm256_add_epi32(sums, _mm256_slli_si256::<4>(sums));
         sums = _mm256_add_epi32(sums, _mm256_slli_si256::<8>(sums));
         let low = _mm256_permutevar8x32_epi32(sums, top_of_low);

@@ -1,14 +1,15 @@
-//! PLAIN byte arrays: `length: u32 LE, bytes`, one value after another.
+//! PLAIN byte arrays, which are `length: u32 LE, bytes`, one value after another.
 //!
 //! ```text
 //! 03 00 00 00 'f' 'o' 'o' 00 00 00 00 02 00 00 00 'h' 'i'   →   offsets 0 3 3 5   data foohi
 //! ```
 //!
-//! The start of a value is known only after the previous length has been read. A page is therefore one chain of
-//! loads, about six cycles per value. Everything else must run in parallel with that chain. The bytes are copied in
-//! the same pass, 32 at once ([`wild_copy`]). One comparison per value covers the end of the page, the end of the
-//! buffer and the range of the offsets.
-//! If all values have the same length, they are checked eight at a time, and nothing waits.
+//! We only know where a value starts after we have read the previous length. A page is therefore one chain of loads,
+//! which takes about six cycles per value, and everything else must run in parallel with that chain. So we copy the
+//! bytes in the same pass, 32 at once ([`wild_copy`]). One comparison per value covers the end of the page, the end of
+//! the buffer and the range of the offsets.
+//!
+//! If all values have the same length, we check eight lengths at a time, and nothing waits.
 
 use std::hint::black_box;
 
@@ -21,23 +22,24 @@ use crate::multiversion::multiversion;
 use crate::prefetch;
 use crate::wild_copy::{SLACK, wild_copy};
 
-/// The size of the length before each value, in bytes.
+/// The size in bytes of the length before each value.
 const PREFIX: usize = 4;
 
-/// The number of values checked together if they may all have the same length.
+/// The number of values that we check together if they may all have the same length.
 const SAME_LENGTH_VALUES: usize = 8;
 
-/// The number of equally long values in a row after which later values are likely to be alike too.
+/// The number of equally long values in a row after which the next values are likely to be alike, too.
 const LONG: usize = 8 * SAME_LENGTH_VALUES;
 
 /// The largest number of values of varying lengths between two attempts to find values of one length.
 const BLOCK: usize = 4096;
 
 impl<O: OffsetSizeTrait> ByteBuilder<O> {
-    /// Appends `n` PLAIN values of `page` from `position` on. Returns the position after them.
+    /// Appends `n` PLAIN values from `page`, starting at `position`. Returns the position after them.
     ///
-    /// **Errors**: values that end early, invalid UTF-8 in a builder of strings, more bytes than the offsets can
-    /// address.
+    /// # Errors
+    /// Fails with [`Malformed`] if values end early, if the offsets cannot address all bytes, or if a builder of
+    /// strings gets invalid UTF-8.
     pub fn append_plain(
         &mut self,
         page: &[u8],
@@ -47,10 +49,11 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         self.append_plain_with(page, position, n, All)
     }
 
-    /// Reads the next `wanted.len()` PLAIN values of `page`, from `position` on, and appends those whose bit is
-    /// set. Returns the position after all of them.
+    /// Reads the next `wanted.len()` PLAIN values in `page`, starting at `position`, and appends the values whose bit
+    /// is set. Returns the position after all of them.
     ///
-    /// **Errors**: see [`Self::append_plain`]; unselected values may contain any bytes.
+    /// # Errors
+    /// Fails as [`Self::append_plain`] describes. Unselected values may contain any bytes.
     pub fn append_plain_wanted(
         &mut self,
         page: &[u8],
@@ -94,7 +97,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         while walk.done < n {
             let before = walk.done;
             walk = copy_plain_same_length(self, page, walk, wanted);
-            // If the lengths varied early, the next values are unlikely to be alike for long.
+            // If the lengths varied early, the next values are unlikely to have one length for long.
             block = match walk.done - before >= LONG {
                 true => SAME_LENGTH_VALUES,
                 false => BLOCK.min(8 * block),
@@ -105,7 +108,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
                 n,
                 ..copy_plain_wide(self, page, to_end, wanted)
             };
-            // The page or the buffer ends too soon for wide copies.
+            // The wide copies stopped because the page or the buffer ends too soon for them.
             if walk.done < end {
                 walk.at = self.copy_plain_one(page, walk.at, wanted.value(walk.done) == 1)?;
                 walk.done += 1;
@@ -115,7 +118,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         Ok(walk.at)
     }
 
-    /// Appends the value at `at` if it is selected, without any slack.
+    /// Appends the value at `at` if it is selected. This copy needs no slack.
     fn copy_plain_one(
         &mut self,
         page: &[u8],
@@ -133,10 +136,11 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         Ok(at + PREFIX + value.len())
     }
 
-    /// Makes room for `left` more values like the `n - left` values that took `taken` bytes of the page.
+    /// Makes room for `left` more values that are like the `n - left` values before, which took `taken` bytes of the
+    /// page.
     fn reserve_like(&mut self, taken: usize, n: usize, left: usize) {
         let average = taken / (n - left).max(1);
-        // The reserved space must stay proportional to the bytes seen, so the estimate is bounded.
+        // The reserved space must stay proportional to the bytes that we have seen, so we bound the estimate.
         let estimate = average.saturating_mul(left).min(16 * taken + 4096);
         if self.data.capacity() - self.data.len() < average + 2 * SLACK {
             self.data.reserve(estimate + 2 * SLACK);
@@ -144,13 +148,13 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
     }
 }
 
-/// Selects the values to append.
+/// A selection of the values that are appended.
 trait Wanted: Copy {
     /// Returns 1 if value `index` is selected, else 0.
     fn value(self, index: usize) -> usize;
 }
 
-/// Selects all values.
+/// The selection of all values.
 #[derive(Clone, Copy)]
 struct All;
 
@@ -161,7 +165,7 @@ impl Wanted for All {
     }
 }
 
-/// Selects the values whose bit is set.
+/// The selection of the values whose bit is set.
 #[derive(Clone, Copy)]
 struct Bits<'a>(&'a [u64]);
 
@@ -178,14 +182,15 @@ impl Wanted for Bits<'_> {
 struct Walk {
     /// The position in the page.
     at: usize,
-    /// The number of values already processed.
+    /// The number of values that have been processed so far.
     done: usize,
-    /// The total number of values of the walk.
+    /// The total number of values in the walk.
     n: usize,
 }
 
-/// Continues the walk while the slack of wide copies fits into page and buffer, and appends the selected values.
-/// Each value is copied. The next one overwrites it if it was not selected, so no branch depends on the selection.
+/// Continues the walk while the slack of wide copies fits into page and buffer, and appends the selected values. We
+/// copy every value, and let the next one overwrite it if it is not selected, so that no branch depends on the
+/// selection.
 fn copy_plain_wide<O: OffsetSizeTrait, W: Wanted>(
     builder: &mut ByteBuilder<O>,
     page: &[u8],
@@ -199,7 +204,7 @@ fn copy_plain_wide<O: OffsetSizeTrait, W: Wanted>(
         walk: Walk,
         wanted: W,
     ) -> Walk {
-        // The last positions at which a value may start in the page and end in the data.
+        // These are the last positions at which a value may start in the page and end in the data.
         let (Some(page_end), Some(data_end)) = (
             page.len().checked_sub(PREFIX + SLACK),
             builder.data.capacity().checked_sub(SLACK),
@@ -212,7 +217,7 @@ fn copy_plain_wide<O: OffsetSizeTrait, W: Wanted>(
             mut done,
             n,
         } = walk;
-        // No more values than there is room for offsets, selected or not.
+        // The loop takes no more values than there is room for offsets, whether they are selected or not.
         let room = builder.offsets.capacity() - builder.offsets.len();
         let end = n.min(done.saturating_add(room));
         let (source, data) = (page.as_ptr(), builder.data.as_mut_ptr());
@@ -221,9 +226,8 @@ fn copy_plain_wide<O: OffsetSizeTrait, W: Wanted>(
             .spare_capacity_mut()
             .as_mut_ptr()
             .cast::<O>();
-        // The next length lies `prefix + length` bytes further on, and everything waits for it. So `prefix` is
-        // added while the length is being loaded. If it were a constant, the compiler would add it after the
-        // length.
+        // The next length lies `prefix + length` bytes further on, and everything waits for it. So we add `prefix`
+        // while the length is being loaded. If it were a constant, the compiler would add it after the length.
         let prefix = black_box(PREFIX);
         let (mut filled, mut appended) = (builder.data.len(), 0);
         while done < end && at <= page_end && filled <= data_end {
@@ -260,8 +264,8 @@ fn copy_plain_wide<O: OffsetSizeTrait, W: Wanted>(
     ) -> Walk)
 }
 
-/// Continues the walk like [`copy_plain_wide`], over values of the same length, [`SAME_LENGTH_VALUES`] at a time.
-/// Nothing waits for their lengths.
+/// Continues the walk like [`copy_plain_wide`], but over values of one length. It takes [`SAME_LENGTH_VALUES`] values
+/// at a time, so that nothing waits for their lengths.
 fn copy_plain_same_length<O: OffsetSizeTrait, W: Wanted>(
     builder: &mut ByteBuilder<O>,
     page: &[u8],
@@ -284,7 +288,7 @@ fn copy_plain_same_length<O: OffsetSizeTrait, W: Wanted>(
             return walk;
         };
         let stride = PREFIX + length;
-        // The bytes that `SAME_LENGTH_VALUES` values take together, plus the slack after them.
+        // These are the bytes that `SAME_LENGTH_VALUES` values take together, plus the slack after them.
         let in_page = SAME_LENGTH_VALUES
             .saturating_mul(stride)
             .saturating_add(SLACK);
@@ -344,12 +348,13 @@ pub(crate) fn value_at(page: &[u8], at: usize) -> Option<&[u8]> {
     rest.get(..u32::from_le_bytes(*prefix) as usize)
 }
 
-/// Returns the position after `n` PLAIN values of `page` that start at `position`.
+/// Returns the position after `n` PLAIN values in `page` that start at `position`.
 ///
-/// Values of varying lengths form a chain of loads. Eight values of one length are skipped with loads that do not
-/// wait for each other.
+/// Values of varying lengths form a chain of loads. If eight values have the same length, we skip them with loads that
+/// do not wait for each other.
 ///
-/// **Errors**: values that end early.
+/// # Errors
+/// Fails with [`Malformed`] if values end early.
 pub fn skip_plain(page: &[u8], position: usize, n: usize) -> Result<usize, Malformed> {
     let (mut at, mut left) = (position, n);
     let mut before = None;
@@ -368,7 +373,7 @@ pub fn skip_plain(page: &[u8], position: usize, n: usize) -> Result<usize, Malfo
     Ok(at)
 }
 
-/// Returns true if the next [`SAME_LENGTH_VALUES`] values of `page` from `at` on are complete and `length` bytes long
+/// Returns true if the next [`SAME_LENGTH_VALUES`] values in `page` from `at` on are complete, and have `length` bytes
 /// each.
 #[inline(always)]
 fn have_same_length(page: &[u8], at: usize, length: usize) -> bool {
@@ -389,8 +394,9 @@ fn have_same_length(page: &[u8], at: usize, length: usize) -> bool {
     differing == 0
 }
 
-/// Returns how many of the `n` PLAIN values from `position` on fit into `budget` bytes. Each value costs its own
-/// bytes plus `overhead`. Values past the end of the page and values that end early count as fitting.
+/// Returns how many of the `n` PLAIN values from `position` on fit into `budget` bytes. Each value costs its own bytes
+/// plus `overhead`. Values past the end of the page and values that end early count as fitting, because a later read
+/// reports them as errors.
 #[must_use]
 pub fn fit_plain(page: &[u8], position: usize, n: usize, overhead: usize, budget: usize) -> usize {
     let (mut at, mut left) = (position, budget);

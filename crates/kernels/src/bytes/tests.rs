@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::hybrid::HybridDecoder;
 
-/// Encodes `values` as PLAIN bytes, by the specification: a length of 4 bytes, little endian, then the bytes.
+/// Encodes `values` as PLAIN bytes by the specification, which is a length of 4 bytes, little endian, and then the
+/// bytes.
 pub(crate) fn plain(values: &[Vec<u8>]) -> Vec<u8> {
     let mut page = Vec::new();
     for value in values {
@@ -15,7 +16,7 @@ pub(crate) fn plain(values: &[Vec<u8>]) -> Vec<u8> {
     page
 }
 
-/// Encodes one bit-packed run of `width`-bit indices.
+/// Encodes one bit-packed run of indices that have `width` bits.
 pub(crate) fn packed_run(indices: &[u32], width: u32) -> Vec<u8> {
     let groups = indices.len().div_ceil(8);
     assert!(groups < 64, "one header byte");
@@ -55,7 +56,7 @@ pub(crate) fn lengths(values: &[Vec<u8>]) -> Vec<i32> {
     values.iter().map(|value| value.len() as i32).collect()
 }
 
-/// Byte strings of all lengths for which the code takes another path, some of them related.
+/// Returns byte strings of all lengths for which the code takes another path. Some of them are related.
 pub(crate) fn any_values() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let length = prop_oneof![
         0usize..5,
@@ -117,7 +118,7 @@ proptest! {
         bytes.extend_from_slice(b"more");
         let page = Buffer::from_vec(bytes);
         let mut builder = ByteBuilder::<i64>::new(false);
-        // Values that lie back to back are borrowed in place until other values are appended.
+        // Values that lie back to back are borrowed in place until we append other values.
         let mut expected = Vec::new();
         for round in 0..2 {
             let mut at = 4;
@@ -264,8 +265,8 @@ fn lengths_that_lie_are_errors_and_change_nothing() {
     assert_eq!(fit_plain(&page, 0, 2, 4, 14), 2);
 }
 
-/// Checks positions against sums of lengths: many values of one length, one of another length at any position
-/// between them, and again many.
+/// Checks positions against sums of lengths. There are many values of one length, then one of another length at any
+/// position between them, and again many.
 #[test]
 fn values_of_one_length_are_passed_over() {
     for (length, odd) in [(0, 1), (3, 4), (3, 259), (40, 0), (300, 44)] {
@@ -285,7 +286,7 @@ fn values_of_one_length_are_passed_over() {
             }
         }
     }
-    // A length so large that no page can contain eight such values.
+    // This length is so large that no page can contain eight such values.
     let page = [plain(&[vec![1], vec![1]]), u32::MAX.to_le_bytes().to_vec()].concat();
     assert!(skip_plain(&page, 0, 3).is_err());
     assert_eq!(skip_plain(&page, 0, 2), Ok(10));
@@ -371,7 +372,7 @@ fn large_parts_of_pages_are_kept_in_place() {
     let array = array.as_string::<i32>();
     assert_eq!(array.value_data().as_ptr(), page.as_ptr());
     assert_eq!(array.value_offsets(), [0, 0, 5000, 5006, 5006, 5010]);
-    // Equal bytes from another buffer are copied, as are too few bytes to be worth borrowing.
+    // Equal bytes from another buffer are copied, and so are bytes that are too few to be worth borrowing.
     let other = Buffer::from_vec(page.to_vec());
     builder.append_lengths(&[4500], &page, 0).unwrap();
     builder.append_lengths(&[500], &other, 4500).unwrap();
@@ -459,7 +460,7 @@ proptest! {
     }
 }
 
-/// Values of one length are copied together, up to a value of another length.
+/// Values of one length are copied together, until a value has another length.
 #[test]
 fn values_of_one_length_come_out_as_they_went_in() {
     let lengths: &[usize] = if cfg!(miri) {
@@ -488,7 +489,7 @@ fn values_of_one_length_come_out_as_they_went_in() {
                 let kept: Vec<_> = kept.map(|(value, _)| value.clone()).collect();
                 assert_eq!(finished(builder), kept, "{n} of {length}, but {other}");
 
-                // A page that ends within the last value.
+                // This page ends within the last value.
                 let mut builder = ByteBuilder::<i32>::new(false);
                 let early = page.split_last().map_or(&[][..], |(_, page)| page);
                 assert!(builder.append_plain(early, 0, n).is_err() && builder.is_empty());
@@ -510,7 +511,7 @@ fn what_is_not_wanted_is_not_looked_at() {
         Ok(page.len())
     );
     assert_eq!(builder.len(), 1);
-    // All lengths have to lie in the page.
+    // Even if no value is wanted, all lengths have to lie in the page.
     let wanted = BooleanBuffer::from(vec![false; 3]);
     assert!(builder.append_plain_wanted(&page, 0, &wanted).is_err());
     assert!(builder.retain(0, &wanted).is_err());

@@ -1,8 +1,8 @@
 //! Decodes eight or four values at a time.
 //!
-//! Within a register, the sums take log2(lanes) steps: each step adds the register to itself, shifted up by 1 and 2
-//! lanes within its halves. Then the sum of the low half is added to the high half. The sum before the register is
-//! added last, so each register depends on the previous one through only one addition.
+//! Within a register, the sums take log2(lanes) steps, each of which adds the register to itself, shifted up by 1 and 2
+//! lanes within its halves. Then we add the sum of the low half to the high half. We add the sum before the register
+//! last, so that each register depends on the previous one through only one addition.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -110,7 +110,7 @@ fn prefix_sums_32(values: __m256i) -> __m256i {
     let values = _mm256_add_epi32(values, _mm256_slli_si256::<4>(values));
     let values = _mm256_add_epi32(values, _mm256_slli_si256::<8>(values));
     let sums_of_halves = _mm256_shuffle_epi32::<0b11_11_11_11>(values);
-    // The sum of the low half moves to the high half; the low half becomes zero.
+    // The sum of the low half moves to the high half, and the low half becomes zero.
     let below = _mm256_permute2x128_si256::<0x08>(sums_of_halves, sums_of_halves);
     _mm256_add_epi32(values, below)
 }

@@ -1,14 +1,14 @@
 //! Decodes sixteen or eight values at a time, or thirty-two.
 //!
-//! Within a register, the sums take log2(lanes) steps: each step adds the register to itself, shifted up by 1, 2, 4
-//! and 8 lanes. The sum before the register is added last, so each register depends on the previous one through
-//! only one addition.
+//! Within a register, the sums take log2(lanes) steps, each of which adds the register to itself, shifted up by 1, 2, 4
+//! and 8 lanes. We add the sum before the register last, so that each register depends on the previous one through only
+//! one addition.
 //!
-//! Thirty-two 64-bit values with narrow deltas are unpacked to two registers of 32-bit lanes, one for even
-//! positions and one for odd positions. The prefix sums of both are the values at odd positions. Without the last addend,
-//! they are the values at even positions. So one register is summed instead of four. Least deltas are not part of
-//! these sums: they add up to a multiple for each position. For 32-bit values, two registers would have to be
-//! summed, which is just as fast.
+//! Thirty-two 64-bit values with narrow deltas are unpacked to two registers of 32-bit lanes, one for even positions
+//! and one for odd positions. The prefix sums of both registers together are the values at odd positions. If we
+//! subtract the last addend, we get the values at even positions. So we sum one register instead of four. Least deltas
+//! are not part of these sums, because they add up to a multiple for each position. For 32-bit values, we would have to
+//! sum two registers, which is just as fast as the usual way.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -18,7 +18,7 @@ use crate::Malformed;
 use crate::simd_lanes::Packed;
 use crate::simd_lanes::avx512::{PairsPlan, Plan32, Plan64};
 
-/// The widest values, in bits, for which the sum of 32 values fits into 32 bits.
+/// The largest bit width for which the sum of 32 values fits into 32 bits.
 const WIDEST_SUMMED_IN_32: usize = 27;
 
 macro_rules! extend {
@@ -41,7 +41,7 @@ macro_rules! extend {
             let mut before = $set(decoder.last);
             $(
                 let mut pairs = PairsPlan::none();
-                // The multiples of the least delta are the same in all miniblocks of a block.
+                // The multiples of the least delta are the same in all miniblocks of a block, so we keep them.
                 let (mut stepped, mut steps) = (0, $multiples($set(0)));
             )?
             let sum = |run: &Packed<'_>, least, slots: &mut [MaybeUninit<$type>]| {
@@ -133,8 +133,8 @@ fn first_64(values: __m512i) -> i64 {
     _mm_cvtsi128_si64(_mm512_castsi512_si128(values))
 }
 
-/// Returns the multiples of `step` for 32 positions: `step` for the first position, twice that for the second, and
-/// so on.
+/// Returns the multiples of `step` for 32 positions, which are `step` for the first position, twice that for the
+/// second, and so on.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
 fn multiples_64(step: __m512i) -> [__m512i; 4] {
@@ -149,7 +149,7 @@ fn multiples_64(step: __m512i) -> [__m512i; 4] {
     ]
 }
 
-/// Interleaves the values at even and at odd positions. The values are unsigned.
+/// Interleaves the values at even and at odd positions. The values must be unsigned.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn in_order_64(even: __m512i, odd: __m512i) -> [__m512i; 4] {

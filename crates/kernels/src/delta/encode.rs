@@ -1,8 +1,8 @@
-//! Encodes DELTA_BINARY_PACKED in blocks of 4 miniblocks. A block has 128 values, or 512 if that takes no more
-//! bytes.
+//! Encodes DELTA_BINARY_PACKED in blocks of 4 miniblocks. A block has 128 values. It has 512 values if these take fewer
+//! bytes or, with [`Blocks::FastToRead`], only few more.
 //!
-//! A block has a least difference, and a miniblock has a width. Small blocks adapt to differences that change. If
-//! the differences are similar throughout, large blocks have fewer numbers to store and to read.
+//! Each block has a least difference, and each miniblock has a width. Small blocks adapt to differences that change.
+//! But if the differences are similar throughout, large blocks have fewer numbers to store and to read.
 
 use crate::bit_pack;
 use crate::multiversion::multiversion;
@@ -17,8 +17,8 @@ const LARGE: usize = 512;
 pub enum Blocks {
     /// The block size that takes the fewest bytes.
     Smallest,
-    /// Large blocks, which take 0.6 to 0.9 of the time to read, unless they take more than one additional byte per
-    /// 40 values.
+    /// Large blocks, which take 0.6 to 0.9 of the time to read. We use them unless they take more than one additional
+    /// byte per 40 values.
     FastToRead,
 }
 
@@ -36,7 +36,7 @@ impl Blocks {
     }
 }
 
-/// The number of miniblocks per block. Each has a multiple of 32 values.
+/// The number of miniblocks per block. The number of values in each miniblock is a multiple of 32.
 const MINIBLOCKS: usize = 4;
 
 macro_rules! encode {
@@ -64,13 +64,14 @@ macro_rules! encode {
             struct Block<const VALUES: usize> {
                 /// The least difference, as a zigzag number.
                 least: u64,
-                /// The other differences minus the least one.
+                /// All differences, minus the least one.
                 raised: [$unsigned; VALUES],
                 widths: [u8; MINIBLOCKS],
             }
 
             impl<const VALUES: usize> Block<VALUES> {
-                /// Computes the block of at least one value. `before` contains the preceding value of each.
+                /// Computes the block for at least one value. `before` contains the value that precedes each of
+                /// `values`.
                 #[inline(always)]
                 fn new(before: &[$signed], values: &[$signed]) -> Self {
                     let mut deltas = [0; VALUES];
@@ -80,7 +81,7 @@ macro_rules! encode {
                     let n = values.len();
                     let there = deltas[..n].iter();
                     let least = there.fold($signed::MAX, |least, delta| least.min(*delta));
-                    // Slots past the last value are padding: they repeat the least delta, which takes no bits.
+                    // Slots past the last value are padding. They repeat the least delta, so that they take no bits.
                     deltas[n..].fill(least);
                     let mut raised = [0; VALUES];
                     for (raised, delta) in raised.iter_mut().zip(deltas) {
@@ -124,7 +125,7 @@ macro_rules! encode {
                     let block = Block::<VALUES>::new(before, values);
                     uleb128(block.least, out);
                     out.extend(block.widths);
-                    // Miniblocks without values have a width of 0, and so no bytes.
+                    // Miniblocks without values have a width of 0, and so they have no bytes.
                     let miniblocks = block.raised.chunks_exact(VALUES / MINIBLOCKS);
                     for (width, miniblock) in block.widths.into_iter().zip(miniblocks) {
                         bit_pack::$pack(miniblock, width, out);
@@ -143,7 +144,7 @@ encode!(
     encode_i64, i64, u64, pack_u64
 );
 
-/// Returns the size of an unsigned LEB128 number in bytes.
+/// Returns the size in bytes of an unsigned LEB128 number.
 #[inline(always)]
 fn uleb128_bytes(value: u64) -> usize {
     let bits = u64::BITS - (value | 1).leading_zeros();
@@ -183,11 +184,11 @@ mod tests {
 
     #[test]
     fn examples_of_the_specification() {
-        // All deltas are 1, so they take no bits.
+        // All deltas are 1, and so is the least delta, so they take no bits.
         let mut out = vec![0xaa];
         encode_i32(&[1, 2, 3, 4, 5], Blocks::Smallest, &mut out);
         assert_eq!(out, [0xaa, 0x80, 1, 4, 5, 2, 2, 0, 0, 0, 0]);
-        // Deltas -2 -2 -2 1 1 1 1, raised by 2: 0 0 0 3 3 3 3 in two bits each.
+        // The deltas are -2 -2 -2 1 1 1 1. Raised by 2, they are 0 0 0 3 3 3 3, in two bits each.
         let mut out = Vec::new();
         encode_i64(&[7, 5, 3, 1, 2, 3, 4, 5], Blocks::Smallest, &mut out);
         let expected = [
@@ -196,7 +197,7 @@ mod tests {
         assert_eq!(out, expected);
     }
 
-    /// Checks the block size in the header: 512 is `80 04`, 128 is `80 01`.
+    /// Checks the block size in the header, which is `80 04` for 512 values and `80 01` for 128 values.
     #[test]
     fn blocks_are_large_unless_that_takes_more_bytes() {
         let random = |at: u64| (at + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44;
@@ -204,8 +205,8 @@ mod tests {
         let changing: Vec<i64> = (0..3073)
             .map(|at| random(at) as i64 >> (at / 32 % 16))
             .collect();
-        // One of four small miniblocks, or one of eight, takes three bits less per value. Large blocks then take
-        // more bytes than small ones: one byte per 17 values, or per 80 values.
+        // One of four small miniblocks, or one of eight, takes three bits less per value. In these cases large blocks
+        // take one more byte per 17 values, or per 80 values, than small blocks.
         let with_period = |period: u64| {
             let mut values = vec![0];
             for at in 0..3072 {
@@ -242,7 +243,8 @@ mod tests {
                 let of = |append: fn(&[i64], &mut Vec<u8>)| {
                     let mut out = Vec::new();
                     append(values, &mut out);
-                    // Excludes the header: numbers of 2, 1 and 1 to 2 bytes, and the first value.
+                    // This excludes the header, which consists of numbers of 2, 1 and 1 to 2 bytes, and of the first
+                    // value.
                     let first = values.first().copied().unwrap_or_default();
                     out.len()
                         - 3

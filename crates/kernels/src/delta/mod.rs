@@ -1,4 +1,4 @@
-//! DELTA_BINARY_PACKED: a first value and bit-packed differences. This is encoding 5.
+//! DELTA_BINARY_PACKED, which is encoding 5, stores a first value and bit-packed differences.
 //!
 //! ```text
 //! header      values per block | miniblocks per block | total number of values | first value (zigzag)
@@ -6,14 +6,14 @@
 //! miniblock   (delta - least delta) in `width` bits each, always padded to a full miniblock
 //! ```
 //!
-//! All header fields except the width bytes are ULEB128. A value is the previous one plus its delta; sums wrap
+//! All header fields except the width bytes are ULEB128. A value is the previous one plus its delta, and sums wrap
 //! around. The last block may lack the miniblocks that contain no values.
 //!
-//! Differences are unpacked, raised by the least delta and summed within vector registers. They are written once,
-//! straight to the output. A miniblock of width 0 is an arithmetic progression.
+//! We unpack differences, raise them by the least delta and sum them within vector registers, and write the results
+//! once, straight to the output. A miniblock of width 0 is an arithmetic progression.
 //!
-//! **Errors**: [`Malformed`] for headers that break the rules and for bytes that end early. **Limits**: memory is
-//! reserved for the requested values, never for those that a header claims.
+//! Functions fail with [`Malformed`] if headers break the rules or bytes end early. We reserve memory for the values
+//! that a caller requests, and never for the number that a header claims.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -32,7 +32,7 @@ use crate::Malformed;
 use crate::plain::Plain;
 use crate::simd_lanes::Packed;
 
-/// The number of values decoded at once in order to skip them.
+/// The number of values that we decode at once in order to skip them.
 const SKIPPED_AT_ONCE: usize = 1024;
 
 mod sealed {
@@ -41,9 +41,9 @@ mod sealed {
     impl Sealed for i64 {}
 }
 
-/// A number type that DELTA_BINARY_PACKED encodes: `i32` or `i64`.
+/// A number type that DELTA_BINARY_PACKED encodes, which is `i32` or `i64`.
 pub trait Delta: Plain + sealed::Sealed + Eq + std::fmt::Debug {
-    /// The number of bits in the number. Wider deltas are truncated to them.
+    /// The number of bits in the number. Wider deltas are truncated to this many bits.
     const BITS: u8;
 
     /// Returns the lowest bits of `value`.
@@ -95,7 +95,7 @@ macro_rules! delta {
 delta!(i32);
 delta!(i64);
 
-/// A position in DELTA_BINARY_PACKED data. Every call must pass the same bytes.
+/// A position in DELTA_BINARY_PACKED data. The data is not part of it, so every call must pass the same bytes.
 ///
 /// ```
 /// use herringbone_kernels::delta::DeltaDecoder;
@@ -115,24 +115,24 @@ pub struct DeltaDecoder<T> {
     /// The number of values per miniblock.
     miniblock_values: usize,
     total: usize,
-    /// The number of values not yet read or skipped, including the first one.
+    /// The number of values that have not been read or skipped yet, including the first one.
     left: usize,
-    /// True if `last` is the value of the header and has not been read yet.
+    /// True if `last` is the header's first value and has not been read yet.
     first_is_next: bool,
     /// The value before the next one.
     last: T,
-    /// The least delta of the block.
+    /// The block's least delta.
     least: T,
-    /// The position of the width bytes of the block.
+    /// The position of the block's width bytes.
     widths: usize,
     /// The index of the next miniblock in its block.
     next_miniblock: usize,
-    /// The position of the packed bits of the miniblock.
+    /// The position of the miniblock's packed bits.
     bits: usize,
-    /// The end of the packed bits of the miniblock.
+    /// The end of the miniblock's packed bits.
     end: usize,
     width: u8,
-    /// The number of values of the miniblock already read or skipped.
+    /// The number of the miniblock's values that have been read or skipped.
     passed: usize,
 }
 
@@ -140,7 +140,7 @@ impl<T: Delta> DeltaDecoder<T> {
     /// Reads the header.
     ///
     /// # Errors
-    /// [`Malformed`] for a header that ends early or breaks the rules of the format.
+    /// Fails with [`Malformed`] if the header ends early or breaks the rules of the format.
     pub fn new(data: &[u8]) -> Result<Self, Malformed> {
         let mut at = 0;
         let block_values = uleb128(data, &mut at)?;
@@ -172,7 +172,7 @@ impl<T: Delta> DeltaDecoder<T> {
             last: T::wrap(first),
             least: T::default(),
             widths: 0,
-            // The state after the last miniblock of a block that ends where the first block starts.
+            // This is the state after the last miniblock of a block that ends where the first block starts.
             next_miniblock: miniblocks,
             bits: at,
             end: at,
@@ -181,7 +181,7 @@ impl<T: Delta> DeltaDecoder<T> {
         })
     }
 
-    /// Returns the total number of values that the header claims, including those already read or skipped.
+    /// Returns the total number of values that the header claims, including values that have been read or skipped.
     pub fn total(&self) -> usize {
         self.total
     }
@@ -194,18 +194,18 @@ impl<T: Delta> DeltaDecoder<T> {
     /// Appends the next `n` values.
     ///
     /// # Errors
-    /// [`Malformed`] if there are fewer values, or if their bytes break the rules. Some values may already have
-    /// been appended.
+    /// Fails with [`Malformed`] if fewer values are left, or if their bytes break the rules. Some values may already
+    /// have been appended then.
     pub fn extend(&mut self, data: &[u8], n: usize, out: &mut Vec<T>) -> Result<(), Malformed> {
         T::extend(self, data, n, out)
     }
 
-    /// Skips the next `n` values.
+    /// Skips the next `n` values. This takes as long as reading them.
     ///
     /// # Errors
-    /// [`Malformed`] if there are fewer values, or if their bytes break the rules.
+    /// Fails with [`Malformed`] if fewer values are left, or if their bytes break the rules.
     pub fn skip(&mut self, data: &[u8], n: usize) -> Result<(), Malformed> {
-        // The last skipped value is needed, and it depends on all values before it.
+        // We need the last skipped value, and it depends on all values before it, so we decode them.
         let mut values = Vec::new();
         let mut left = n;
         while left > 0 {
@@ -217,13 +217,13 @@ impl<T: Delta> DeltaDecoder<T> {
         Ok(())
     }
 
-    /// Implements [`Self::extend`] with `sum` as the kernel. Inlined into a function that enables the kernel's
+    /// Implements [`Self::extend`] with `sum` as the kernel. This is inlined into a function that enables the kernel's
     /// instructions.
     ///
-    /// `sum` maintains the last value, which it reads from the decoder at first and stores there at the end. It
-    /// takes a run of `n` values `v` within one miniblock, the least delta and `n` slots. It writes
-    /// `last + (v0 + least)`, that plus `(v1 + least)` and so on to all of the slots. Values of the run may be wider
-    /// than `T`: DuckDB subtracts 32-bit values in 64 bits, and the upper bits wrap away.
+    /// `sum` maintains the last value, which it reads from the decoder at first and stores there at the end. It takes a
+    /// run of `n` values `v` within one miniblock, the least delta and `n` slots. To the first slot it writes `last +
+    /// (v0 + least)`, to the second slot that plus `(v1 + least)`, and so on until all slots are written. Values in the
+    /// run may be wider than `T`, because DuckDB subtracts 32-bit values in 64 bits. The upper bits wrap away.
     ///
     /// # Safety
     /// `sum` writes all of its slots.
@@ -235,7 +235,7 @@ impl<T: Delta> DeltaDecoder<T> {
         out: &mut Vec<T>,
         mut sum: impl FnMut(&Packed<'_>, T, &mut [MaybeUninit<T>]),
     ) -> Result<(), Malformed> {
-        // A local copy, so that its fields need not be in memory while values are written.
+        // We work on a local copy, so that its fields need not be in memory while we write values.
         let mut at = self.clone();
         at.left = at
             .left
@@ -264,10 +264,10 @@ impl<T: Delta> DeltaDecoder<T> {
         Ok(())
     }
 
-    /// Returns the position after the last miniblock, at which data after the values starts.
+    /// Returns the position after the last miniblock, at which the data after the values starts.
     ///
     /// # Errors
-    /// [`Malformed`] if a header breaks the rules or the bytes end before the last miniblock does.
+    /// Fails with [`Malformed`] if a header breaks the rules or the bytes end before the last miniblock does.
     pub fn end(&self, data: &[u8]) -> Result<usize, Malformed> {
         let mut at = self.clone();
         let mut left = at.left - usize::from(at.first_is_next && at.left > 0);
@@ -283,7 +283,8 @@ impl<T: Delta> DeltaDecoder<T> {
         Ok(end)
     }
 
-    /// Moves to the miniblock of the next value. Returns how many of the next `n` values it contains.
+    /// Moves to the miniblock that contains the next value. Returns how many of the next `n` values this miniblock
+    /// contains.
     #[inline(always)]
     fn enter_miniblock(&mut self, data: &[u8], n: usize) -> Result<usize, Malformed> {
         if self.passed == self.miniblock_values {
@@ -300,7 +301,8 @@ impl<T: Delta> DeltaDecoder<T> {
             if self.width > 64 {
                 return Err(Malformed("a delta miniblock is wider than 64 bits"));
             }
-            // The number of values in a miniblock is a multiple of 32, so it fills whole bytes. It is below 2^32.
+            // The number of values in a miniblock is below 2^32. It is a multiple of 32, so the miniblock fills whole
+            // bytes.
             let bytes = self.miniblock_values / 8 * usize::from(self.width);
             self.end = self.bits.saturating_add(bytes);
             self.next_miniblock += 1;
@@ -309,7 +311,7 @@ impl<T: Delta> DeltaDecoder<T> {
         Ok(n.min(self.miniblock_values - self.passed))
     }
 
-    /// Returns the next `n` values of the miniblock, still packed.
+    /// Returns the miniblock's next `n` values, which are still packed.
     #[inline(always)]
     fn run<'a>(&self, data: &'a [u8], n: usize) -> Result<Packed<'a>, Malformed> {
         data.get(self.bits..)
@@ -318,7 +320,7 @@ impl<T: Delta> DeltaDecoder<T> {
     }
 }
 
-/// Reads an unsigned LEB128 number of at most 64 bits, and moves `at` past it.
+/// Reads an unsigned LEB128 number with at most 64 bits, and moves `at` past it.
 #[inline]
 fn uleb128(data: &[u8], at: &mut usize) -> Result<u64, Malformed> {
     if let Some(&byte) = data.get(*at)

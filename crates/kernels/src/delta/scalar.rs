@@ -26,7 +26,7 @@ macro_rules! extend {
             Ok(())
         }
 
-        /// Writes the sums of a run as described at [`DeltaDecoder::walk`], and returns the last value.
+        /// Writes the sums of a run as [`DeltaDecoder::walk`] describes, and returns the last value.
         #[allow(trivial_numeric_casts, reason = "the macro serves several integers")]
         pub(super) fn $sum(
             run: &Packed<'_>,

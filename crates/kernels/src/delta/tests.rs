@@ -16,7 +16,7 @@ fn to_zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
-/// Encodes values as DELTA_BINARY_PACKED. `unneeded` is the width byte of miniblocks without values.
+/// Encodes values as DELTA_BINARY_PACKED. `unneeded` is the width byte for miniblocks without values.
 fn encode(values: &[i64], bits: u32, block: usize, miniblocks: usize, unneeded: u8) -> Vec<u8> {
     let cut = |value: i64| {
         if bits == 32 {
@@ -154,8 +154,8 @@ fn refuses_headers_that_nobody_may_write() {
 
 #[test]
 fn cuts_deltas_down_that_are_wider_than_the_type() {
-    // 128 values per block, 4 miniblocks, 9 values, first 5, least delta 0, width 33: each delta is 2^33 - 1,
-    // which is -1 in 32 bits.
+    // The header has 128 values per block, 4 miniblocks, 9 values and a first value of 5. With the least delta 0 and
+    // the width 33, each delta is 2^33 - 1, which is -1 in 32 bits.
     let mut data = vec![0x80, 1, 4, 9, 10, 0, 33, 0, 0, 0];
     data.extend([0xff; 200]);
     let mut narrow = Vec::new();
@@ -172,7 +172,8 @@ fn cuts_deltas_down_that_are_wider_than_the_type() {
 
 #[test]
 fn refuses_widths_above_64_bits_and_bytes_that_end_early() {
-    // 128 values per block, 4 miniblocks, 9 values, first 0, least delta 0, width 33.
+    // The header has 128 values per block, 4 miniblocks, 9 values and a first value of 0. The block has the least delta
+    // 0 and the width 33.
     let mut data = vec![0x80, 1, 4, 9, 0, 0, 33, 0, 0, 0];
     data.extend([0xff; 700]);
     let mut decoder = DeltaDecoder::<i64>::new(&data).unwrap();
@@ -256,7 +257,8 @@ fn kernels_agree() {
     let widths = (0..=64u8).step_by(if cfg!(miri) { 16 } else { 1 });
     // The last data has the greatest possible sums.
     for (width, noise) in widths.flat_map(|width| bytes.each_ref().map(|bytes| (width, bytes))) {
-        // Two blocks of 256 values in four miniblocks, 500 values, the first 3, least delta -3.
+        // The header has 256 values per block, four miniblocks, 500 values and a first value of 3. Both blocks have the
+        // least delta -3.
         let mut data = vec![0x80, 2, 4, 0xf4, 3, 6];
         for _ in 0..2 {
             data.extend([5, width, width, width, width]);

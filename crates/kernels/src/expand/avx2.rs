@@ -1,4 +1,4 @@
-//! Expansion with AVX2: one permutation, from a table, per eight bits of validity.
+//! Expands with AVX2, which takes one permutation, from a table, per eight bits of validity.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -88,7 +88,7 @@ impl ExpandWord for Avx2 {
     }
 }
 
-/// For each mask of eight slots, the number of set slots up to and including each slot.
+/// The number of set slots up to and including each slot, for each mask of eight slots.
 static COUNTS: [[u8; 8]; 256] = {
     let mut counts = [[0; 8]; 256];
     let mut mask = 0;
@@ -120,8 +120,8 @@ fn first_lanes(n: usize) -> __m256i {
     _mm256_cmpgt_epi32(_mm256_set1_epi32(n as i32), iota)
 }
 
-/// Loads the last `n` of `dense` values. Also returns the number of lanes with other values before them. Masked
-/// loads are slow on AMD processors up to Zen 3, so only the first values use one.
+/// Loads the last `n` of `dense` values. Also returns how many lanes have other values before them. Masked loads are
+/// slow on AMD processors up to Zen 3, so we only use one for the first values.
 ///
 /// # Safety
 /// There are `dense` values, and at least `n`. They need no alignment.
@@ -138,8 +138,8 @@ unsafe fn load_4(values: *const i32, dense: usize, n: usize) -> (__m256i, i32) {
     (load, 8 - n as i32)
 }
 
-/// Loads the last `n` of `dense` values in four lanes of 64 bits. Also returns the number of lanes with other
-/// values before them.
+/// Loads the last `n` of `dense` values in four lanes of 64 bits. Also returns how many lanes have other values before
+/// them.
 ///
 /// # Safety
 /// See [`load_4`].
@@ -156,8 +156,8 @@ unsafe fn load_8(values: *const i64, dense: usize, n: usize) -> (__m256i, i64) {
     (load, 4 - n as i64)
 }
 
-/// Writes the first `n` of eight lanes of 32 bits. Masked stores are slow on AMD processors up to Zen 3, so only
-/// the last slots use one.
+/// Writes the first `n` of eight lanes of 32 bits. Masked stores are slow on AMD processors up to Zen 3, so we only use
+/// one for the last slots.
 ///
 /// # Safety
 /// There is memory for these lanes.
@@ -189,7 +189,7 @@ unsafe fn store_8(slots: *mut i64, n: usize, values: __m256i) {
     }
 }
 
-/// Returns a mask of the 32-bit lanes whose bit is set in the lowest eight bits of `bits`.
+/// Returns a mask that has the 32-bit lanes whose bit is set in the lowest eight bits of `bits`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn set_lanes(bits: u64) -> __m256i {
@@ -200,7 +200,7 @@ fn set_lanes(bits: u64) -> __m256i {
     )
 }
 
-/// Fills the slots in `range`, at most 64, from the last of `dense` values.
+/// Fills the slots in `range`, which are at most 64, from the last of `dense` values.
 ///
 /// # Safety
 /// There is memory for the slots up to the end of the range, and there are `dense` values. The values need no
@@ -230,7 +230,7 @@ unsafe fn vectors_4(
     }
 }
 
-/// Fills the slots in `range`, at most 64, from the values that end at `dense`.
+/// Fills the slots in `range`, which are at most 64, from the values that end at `dense`.
 ///
 /// # Safety
 /// See [`vectors_4`].
@@ -249,7 +249,7 @@ unsafe fn vectors_8(
         // SAFETY: at least `ones` values are left.
         let (values, front) = unsafe { load_8(values, dense, ones) };
         dense -= ones;
-        // The permutation moves halves of values: 2 × rank and the half after it.
+        // The permutation moves halves of values, which are the half at 2 × rank and the one after it.
         let counts = u64::from_le_bytes(COUNTS[here as usize]) as i64;
         let counts = _mm256_cvtepu8_epi64(_mm_cvtsi64_si128(counts));
         let rank = _mm256_add_epi64(counts, _mm256_set1_epi64x(front - 1));
@@ -273,7 +273,7 @@ fn first_lanes_8(n: usize) -> __m256i {
     _mm256_cmpgt_epi64(_mm256_set1_epi64x(n as i64), _mm256_setr_epi64x(0, 1, 2, 3))
 }
 
-/// Fills the slots in `range`, shifted by one, at most 64. The offsets end with the one at `dense`.
+/// Fills the slots in `range`, shifted by one. These are at most 64 slots. The last offset is the one at `dense`.
 ///
 /// # Safety
 /// There is memory for one slot more than up to the end of the range, and the first `dense + 1` slots are

@@ -1,4 +1,4 @@
-//! Expansion with AVX-512, which has an instruction for it: one vector of slots at a time.
+//! Expands with AVX-512, which has an instruction for this, one vector of slots at a time.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -105,7 +105,7 @@ macro_rules! vectors {
         $vectors:ident, $lanes:literal slots of $elements:literal $element:ty, mask $mask:ty,
         load $load:ident, expand $expand:ident, store $store:ident or $store_some:ident
     ) => {
-        /// Fills the slots in `range`, at most 64, from the last of `dense` values.
+        /// Fills the slots in `range`, which are at most 64, from the last of `dense` values.
         ///
         /// # Safety
         /// There is memory for the slots up to the end of the range, and there are `dense` values. The values need
@@ -178,7 +178,7 @@ macro_rules! spread {
         $spread:ident, $lanes:literal slots of $elements:literal $element:ty, mask $mask:ty,
         load $load:ident, store $store_some:ident
     ) => {
-        /// Fills `n` slots, at most 64, from values that do not overlap them.
+        /// Fills `n` slots, which are at most 64, from values that do not overlap them.
         ///
         /// # Safety
         /// There is memory for the slots. There are as many values as `bits` has ones, and they need no alignment.
@@ -254,7 +254,7 @@ unsafe fn store_2(to: *mut __m256i, values: __m512i) {
     unsafe { _mm256_storeu_si256(to, _mm512_cvtepi32_epi16(values)) };
 }
 
-/// Repeats every bit as often as a value has elements: once or twice.
+/// Repeats every bit as often as a value has elements, which is once or twice.
 #[inline]
 #[target_feature(enable = "bmi2")]
 fn widen<const ELEMENTS: usize>(bits: u64) -> u64 {

@@ -6,8 +6,7 @@ use herringbone_arrow::buffer::{IntervalDayTime, IntervalMonthDayNano, i256};
 
 use crate::bytes::dictionary::Entry;
 
-/// Returns true if all bits of a `T` are data and its default is all zeros, so that vector instructions may move
-/// it.
+/// Returns true if all bits of a `T` are data and its default is all zeros. Only then may vector instructions move it.
 #[inline(always)]
 pub(crate) fn is_plain<T: 'static>() -> bool {
     let this = TypeId::of::<T>();

@@ -1,4 +1,4 @@
-//! Expansion of bits, bytes and pairs of bytes with PDEP: one word of slots at a time.
+//! Expands bits, bytes and pairs of bytes with PDEP, one word of slots at a time.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -8,7 +8,7 @@ use super::scalar::ExpandWord;
 use crate::bitmap::{Bitmap, low_bits};
 use crate::cpu::{Bmi2, Scalar};
 
-/// Returns the lowest bits of `bits`, placed in order at the set bits of `mask`, with zeros elsewhere.
+/// Places the lowest bits of `bits` in order at the set bits of `mask`, and returns them with zeros elsewhere.
 #[inline(always)]
 pub(super) fn deposit(_: Bmi2, bits: u64, mask: u64) -> u64 {
     // SAFETY: the token proves that the instruction is available.
@@ -50,7 +50,7 @@ pub(super) fn expand_word<T: Copy + Default + 'static>(
     let bytes = size_of::<T>();
     debug_assert!(super::is_plain::<T>() && bytes <= 2);
     let lanes = 8 / bytes;
-    // The lowest bit of each lane, and a mask of all bits of the first lane.
+    // These are the lowest bit of each lane, and a mask for all bits of the first lane.
     let (lowest, lane) = if bytes == 1 {
         (0x0101_0101_0101_0101, 0xff)
     } else {

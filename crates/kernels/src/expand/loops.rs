@@ -1,4 +1,4 @@
-//! The expansion of all slots, as functions of an instruction set. All other code is inlined into them.
+//! The loops that expand all slots, as functions of an instruction set. All other code is inlined into them.
 
 use std::mem::MaybeUninit;
 

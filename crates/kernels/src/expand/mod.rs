@@ -1,15 +1,15 @@
 //! Spreads densely decoded values over nulls, in place.
 //!
-//! A page stores its non-null values back to back. They are decoded that way to the end of the output, and then
-//! moved to their slots, from the last one backwards. So no value is overwritten before it has been moved, and no
-//! second buffer is needed:
+//! A page stores its non-null values back to back. We decode them that way to the end of the output, and then move them
+//! to their slots, from the last one backwards. So no value is overwritten before it has been moved, and we need no
+//! second buffer:
 //!
 //! ```text
 //! validity  1 0 0 1 1 0        dense  a b c . . .   →   spread  a 0 0 b c 0
 //! ```
 //!
-//! There are never more values left than slots left. So a block of slots is always written at or after the values
-//! it is filled from.
+//! There are never more values left than slots left, so a block of slots is always written at or after the values that
+//! fill it.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -39,10 +39,10 @@ pub(crate) use bit_patterns::is_plain;
 
 /// Moves the dense values at the end of `out` to their slots.
 ///
-/// **Shapes**: `out[base..]` holds one value for each set bit of the slots `start..start + n` of `validity`.
-/// Afterwards, `out[base..base + n]` holds each value at its slot, and `T::default()` in the slots without a value.
-/// Slots past the end of `validity` have none. If `out[base..]` has more values than there are set bits, the
-/// surplus is dropped. If it has fewer, defaults replace the missing ones.
+/// `out[base..]` must have one value for each set bit among the slots `start..start + n` of `validity`. Afterwards,
+/// `out[base..base + n]` has each value at its slot, and `T::default()` in the slots without a value. Slots past the
+/// end of `validity` have no value. If `out[base..]` has more values than there are set bits, the surplus is dropped.
+/// If it has fewer, defaults replace the missing ones.
 pub fn expand<T: Copy + Default + 'static>(
     out: &mut Vec<T>,
     base: usize,
@@ -63,10 +63,11 @@ pub fn expand<T: Copy + Default + 'static>(
     expand_with(Scalar, out, base, validity, range);
 }
 
-/// Moves the values from `start` on to their slots, as [`expand`] does, after checking that `out[start..]` has one
-/// value for each set bit of the slots `start..start + slots`.
+/// Moves the values from `start` on to their slots, as [`expand`] does. Before that, this checks that `out[start..]`
+/// has one value for each set bit among the slots `start..start + slots`.
 ///
-/// **Errors**: the counts differ. `out` is unchanged then.
+/// # Errors
+/// Fails with [`Malformed`] if the counts differ. In that case `out` is unchanged.
 pub(crate) fn expand_all<T: Copy + Default + 'static>(
     out: &mut Vec<T>,
     validity: &Bitmap,
@@ -78,7 +79,7 @@ pub(crate) fn expand_all<T: Copy + Default + 'static>(
     Ok(())
 }
 
-/// Checks that the dense values from `start` on, up to the last of `len`, are as many as the set bits of the slots
+/// Checks that there are as many dense values, from `start` to the last of `len`, as set bits among the slots
 /// `start..start + slots`.
 pub(crate) fn check_dense(
     len: usize,
@@ -93,11 +94,11 @@ pub(crate) fn check_dense(
     Err(Malformed("values and validity do not agree"))
 }
 
-/// Appends a value for each of the slots `start..start + n` of `validity`. Slots with a set bit take the next value
-/// in `bytes`, back to back and little endian. The others become `T::default()`.
+/// Appends a value for each of the slots `start..start + n` of `validity`. Slots with a set bit take the next value in
+/// `bytes`, which are back to back and little endian. All other slots become `T::default()`.
 ///
-/// **Shapes**: as many values as set bits, with any alignment. If there are fewer, nothing is appended and the
-/// result is false. Slots past the end of `validity` have no value.
+/// There must be as many values as set bits, but they may have any alignment. If there are fewer, nothing is appended
+/// and the result is false. Slots past the end of `validity` have no value.
 #[must_use]
 pub fn spread<T: Plain>(
     bytes: &[u8],
@@ -132,10 +133,9 @@ pub fn spread<T: Plain>(
 
 /// Moves dense end offsets to their slots. A slot without a value gets the end of the previous slot.
 ///
-/// **Shapes**: `offsets[base..]` holds one end offset for each set bit of the slots `start..start + n` of
-/// `validity`. Afterwards, `offsets[base..base + n]` holds one for each slot. The offset before the first slot is
-/// `offsets[base - 1]`, or `O::default()` if `base` is zero. Surplus and missing offsets are treated as in
-/// [`expand`].
+/// `offsets[base..]` must have one end offset for each set bit among the slots `start..start + n` of `validity`.
+/// Afterwards, `offsets[base..base + n]` has one for each slot. The offset before the first slot is `offsets[base -
+/// 1]`, or `O::default()` if `base` is zero. Surplus and missing offsets are treated as in [`expand`].
 pub fn expand_offsets<O: Copy + Default + 'static>(
     offsets: &mut Vec<O>,
     base: usize,
@@ -156,11 +156,11 @@ pub fn expand_offsets<O: Copy + Default + 'static>(
     expand_offsets_with(Scalar, offsets, base, validity, range);
 }
 
-/// Expansion kernels, implemented by tokens of instruction sets.
+/// Expansion kernels, which tokens of instruction sets implement.
 trait Expand: Copy {
-    /// Writes all of `slots`, taking the values from `values`, at any alignment.
+    /// Writes all of `slots` from `values`, which may have any alignment.
     ///
-    /// There are as many values as set bits in `start..start + slots.len()` of `validity`.
+    /// There must be as many values as there are set bits in `start..start + slots.len()` of `validity`.
     fn spread<T: Plain>(
         self,
         values: &[u8],
@@ -169,9 +169,9 @@ trait Expand: Copy {
         start: usize,
     );
 
-    /// Fills `slots`, from the last one on. Their first `dense` entries are the values.
+    /// Fills `slots`, from the last one on. The values are their first `dense` entries.
     ///
-    /// `dense` is the number of set bits in `start..start + slots.len()` of `validity`. All slots are initialised
+    /// `dense` must be the number of set bits in `start..start + slots.len()` of `validity`. All slots are initialised
     /// afterwards.
     fn expand<T: Copy + Default + 'static>(
         self,
@@ -181,9 +181,9 @@ trait Expand: Copy {
         start: usize,
     );
 
-    /// Fills all of `slots` except the first. They begin with an offset and `dense` end offsets.
+    /// Fills all of `slots` except the first. They must begin with an offset and `dense` end offsets.
     ///
-    /// `dense` is the number of set bits in `start..start + slots.len() - 1` of `validity`. All slots are
+    /// `dense` must be the number of set bits in `start..start + slots.len() - 1` of `validity`. All slots are
     /// initialised afterwards.
     fn expand_offsets<O: Copy + 'static>(
         self,
@@ -232,9 +232,9 @@ fn expand_offsets_with<O: Copy + Default + 'static>(
     });
 }
 
-/// Moves the dense bits at the end of `out` to their slots, with zeros in the slots without one.
+/// Moves the dense bits at the end of `out` to their slots, with zeros in the slots without a bit.
 ///
-/// **Shapes**: see [`expand`], with bits (boolean values) in place of values. Missing bits are zero.
+/// This works as [`expand`] does, but with bits (boolean values) instead of values. Missing bits are zero.
 pub fn expand_bits(out: &mut Bitmap, base: usize, validity: &Bitmap, start: usize, n: usize) {
     let ones = validity.set_in(start..start.saturating_add(n));
     if ones == n && out.len() == base + n {
@@ -255,9 +255,9 @@ pub fn expand_bits(out: &mut Bitmap, base: usize, validity: &Bitmap, start: usiz
 }
 
 /// Appends a bit for each of the slots `start..start + n` of `validity`. Slots with a set bit take the next bit of
-/// `data`, from bit `first` on. The others become zero.
+/// `data`, starting at bit `first`. All other slots become zero.
 ///
-/// **Shapes**: see [`spread`], with bits in place of values. Bits past the end of `data` are zero.
+/// This works as [`spread`] does, but with bits instead of values. Bits past the end of `data` are zero.
 pub fn spread_bits(
     data: &[u8],
     first: usize,
@@ -279,7 +279,7 @@ pub fn spread_bits(
     );
 }
 
-/// Implements [`spread_bits`]; inlined into one function per instruction set.
+/// Implements [`spread_bits`]. This is inlined into one function per instruction set.
 #[inline(always)]
 fn spread_bits_with(
     deposit: impl Fn(u64, u64) -> u64,
@@ -299,9 +299,9 @@ fn spread_bits_with(
     writer.finish(out);
 }
 
-/// Returns a bit for each bit of `mask`. A set bit takes the next bit of `bits`. The others become zero.
+/// Returns a bit for each bit of `mask`. A set bit takes the next bit of `bits`, and all others become zero.
 ///
-/// **Shapes**: `bits` has one bit for each set bit of `mask`. Missing bits are zero.
+/// `bits` should have one bit for each set bit of `mask`. Missing bits are zero.
 #[must_use]
 pub fn deposit_bits(bits: &BooleanBuffer, mask: &BooleanBuffer) -> BooleanBuffer {
     let bits: Vec<u64> = bits.bit_chunks().iter_padded().collect();
@@ -315,7 +315,7 @@ pub fn deposit_bits(bits: &BooleanBuffer, mask: &BooleanBuffer) -> BooleanBuffer
     BooleanBuffer::new(words.collect::<Vec<_>>().into(), 0, mask.len())
 }
 
-/// Returns the lowest bits of `bits`, placed in order at the set bits of `mask`, with zeros elsewhere.
+/// Places the lowest bits of `bits` in order at the set bits of `mask`, and returns them with zeros elsewhere.
 #[inline]
 fn deposit(bits: u64, mask: u64) -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -325,18 +325,18 @@ fn deposit(bits: u64, mask: u64) -> u64 {
     scalar::deposit(bits, mask)
 }
 
-/// Returns 64 bits of `words` from bit `first` on, with zeros past the end.
+/// Returns 64 bits from `words`, starting at bit `first`, with zeros past the end.
 #[inline]
 fn bits_at(words: &[u64], first: usize) -> u64 {
     let (word, shift) = (first / 64, first % 64);
     let low = words.get(word).map_or(0, |bits| bits >> shift);
-    // In two steps, because a shift by 64 overflows.
+    // We shift in two steps, because a shift by 64 overflows.
     low | words
         .get(word + 1)
         .map_or(0, |bits| bits << 1 << (63 - shift))
 }
 
-/// Resizes `out[base..]` to exactly the dense values of the slots, and reserves memory for all slots.
+/// Resizes `out[base..]` to exactly the dense values for the slots, and reserves memory for all slots.
 ///
 /// Returns the number of dense values, or `None` if they are already in their slots.
 fn prepare<T: Copy + Default>(
@@ -353,7 +353,7 @@ fn prepare<T: Copy + Default>(
 
 /// Runs `kernel` on the slots `out[first..first + n]`, and makes them part of `out`.
 ///
-/// The slots begin with the values of `out[first..]`. The kernel has to leave all slots initialised.
+/// The slots begin with the values in `out[first..]`. The kernel must leave all slots initialised.
 fn fill<T: Copy>(
     out: &mut Vec<T>,
     first: usize,

@@ -1,4 +1,4 @@
-//! Expansion in portable Rust: 64 slots at a time from the end. Uniform words are handled as a whole.
+//! Expands in portable Rust, 64 slots at a time from the end. Words whose bits are all equal are handled as a whole.
 
 use std::mem::MaybeUninit;
 
@@ -6,11 +6,11 @@ use crate::bitmap::{Bitmap, low_bits};
 use crate::cpu::Scalar;
 use crate::plain::{self, Plain};
 
-/// Expansion of words of slots that are neither all valid nor all null.
+/// The expansion of words whose slots are neither all valid nor all null.
 pub(super) trait ExpandWord: Copy {
-    /// Fills `slots[first..]`, at most 64, from the values that end at `dense`.
+    /// Fills `slots[first..]`, which are at most 64, from the values that end at `dense`.
     ///
-    /// There are at most `first` values more than `bits` has ones.
+    /// There must be at most `first` values more than `bits` has ones.
     fn expand_word<T: Copy + Default + 'static>(
         self,
         slots: &mut [MaybeUninit<T>],
@@ -19,8 +19,8 @@ pub(super) trait ExpandWord: Copy {
         bits: u64,
     );
 
-    /// Fills `slots`, at most 64, from the `values` that end at `dense`. The values do not overlap the slots and
-    /// need no alignment. Returns false and does nothing if no instructions exist for the type.
+    /// Fills `slots`, which are at most 64, from the `values` that end at `dense`. The values do not overlap the slots
+    /// and need no alignment. If no instructions exist for the type, this does nothing and returns false.
     ///
     /// # Safety
     /// There are `dense` values, at least as many as `bits` has ones. All ones lie within the slots.
@@ -32,7 +32,7 @@ pub(super) trait ExpandWord: Copy {
         bits: u64,
     ) -> bool;
 
-    /// Fills `slots[first + 1..]`, at most 64, from the offsets that end with the one at `dense`.
+    /// Fills `slots[first + 1..]`, which are at most 64, from the offsets that end with the one at `dense`.
     fn expand_offsets_word<O: Copy + 'static>(
         self,
         slots: &mut [MaybeUninit<O>],
@@ -42,7 +42,7 @@ pub(super) trait ExpandWord: Copy {
     );
 }
 
-/// Implements [`Expand::expand`]; inlined into one function per instruction set.
+/// Implements [`Expand::expand`]. This is inlined into one function per instruction set.
 #[inline(always)]
 pub(super) fn expand<T: Copy + Default + 'static>(
     word: impl ExpandWord,
@@ -68,7 +68,7 @@ pub(super) fn expand<T: Copy + Default + 'static>(
     }
 }
 
-/// Implements [`Expand::spread`]; inlined into one function per instruction set.
+/// Implements [`Expand::spread`]. This is inlined into one function per instruction set.
 #[inline(always)]
 pub(super) fn spread<T: Plain>(
     word: impl ExpandWord,
@@ -79,7 +79,7 @@ pub(super) fn spread<T: Plain>(
 ) {
     let mut dense = 0;
     let mut words = validity.words_from(start);
-    // Chunks have a length known at compile time.
+    // We go through chunks, because their length is known at compile time.
     let (chunks, tail) = slots.as_chunks_mut::<64>();
     for slots in chunks {
         spread_chunk(word, values, &mut dense, slots, words.next(64));
@@ -88,7 +88,8 @@ pub(super) fn spread<T: Plain>(
     spread_chunk(word, values, &mut dense, tail, bits);
 }
 
-/// Fills `slots`, at most 64, from the `values` that begin at `dense`, one per set bit. Advances `dense` past them.
+/// Fills `slots`, which are at most 64, from the `values` that begin at `dense`. Each set bit takes one value. Advances
+/// `dense` past them.
 #[inline(always)]
 fn spread_chunk<T: Plain>(
     word: impl ExpandWord,
@@ -117,7 +118,7 @@ fn spread_chunk<T: Plain>(
     }
 }
 
-/// Writes one slot per bit: the next of the values, or the default.
+/// Writes one slot per bit, which is the next value or the default.
 #[inline(always)]
 fn place<'a, T: Plain>(
     mut values: impl Iterator<Item = &'a [u8]>,
@@ -133,7 +134,7 @@ fn place<'a, T: Plain>(
     }
 }
 
-/// Implements [`Expand::expand_offsets`]; inlined into one function per instruction set.
+/// Implements [`Expand::expand_offsets`]. This is inlined into one function per instruction set.
 #[inline(always)]
 pub(super) fn expand_offsets<O: Copy + 'static>(
     word: impl ExpandWord,
@@ -170,7 +171,7 @@ impl ExpandWord for Scalar {
     ) {
         let null = MaybeUninit::new(T::default());
         if dense > first {
-            // The values lie among the slots, so they are moved one by one.
+            // The values lie among the slots, so we move them one by one.
             for slot in (first..slots.len()).rev() {
                 let valid = bits >> (slot - first) & 1 == 1;
                 dense -= usize::from(valid);
@@ -178,7 +179,7 @@ impl ExpandWord for Scalar {
             }
             return;
         }
-        // Avoids a branch per slot, which would be mispredicted wherever values and nulls mix.
+        // This avoids a branch per slot, which would be mispredicted whenever values and nulls are mixed.
         slots[first..].fill(null);
         let mut bits = bits;
         while bits != 0 {
@@ -215,7 +216,7 @@ impl ExpandWord for Scalar {
     }
 }
 
-/// Returns the lowest bits of `bits`, placed in order at the set bits of `mask`, with zeros elsewhere.
+/// Places the lowest bits of `bits` in order at the set bits of `mask`, and returns them with zeros elsewhere.
 pub(super) fn deposit(mut bits: u64, mut mask: u64) -> u64 {
     let mut spread = 0;
     while mask != 0 {

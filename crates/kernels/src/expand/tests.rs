@@ -1,10 +1,10 @@
-//! Compares expansion with its definition: walk the slots, take the next value at each set bit.
+//! Compares expansion with its definition, which walks the slots and takes the next value at each set bit.
 
 use herringbone_arrow::buffer::{IntervalDayTime, i256};
 
 use super::*;
 
-/// A small deterministic generator, so that failures repeat.
+/// A small generator that is deterministic, so that failures repeat.
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
@@ -25,10 +25,10 @@ const LENGTHS: &[usize] = if cfg!(miri) {
     ]
 };
 
-/// The number of pairs of a base and a start to try.
+/// The number of pairs of a base and a start that we try.
 const STARTS: usize = if cfg!(miri) { 2 } else { 5 };
 
-/// Returns bitmaps of `start + n` bits with about `percent` set bits, in runs or mixed.
+/// Returns bitmaps of `start + n` bits, of which about `percent` are set, in runs or mixed.
 fn bitmaps(start: usize, n: usize) -> Vec<Bitmap> {
     let mut random = Random(n as u64 * 31 + start as u64);
     let mut bitmaps = Vec::new();
@@ -74,7 +74,7 @@ where
     }
 }
 
-/// Checks slots filled from unaligned bytes.
+/// Checks slots that are filled from unaligned bytes.
 fn check_spread<T>(cpu: impl Expand, make: impl Fn(u64) -> T)
 where
     T: Plain + PartialEq + std::fmt::Debug,

@@ -1,4 +1,4 @@
-//! Arrays of selected slots of other arrays. Their values are valid because those of the source arrays are.
+//! Builds arrays from selected slots of other arrays. Their values are valid because the source arrays' values are.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub fn filter_bytes<T: ByteArrayType>(
     offsets.push(T::Offset::default());
     for (first, last) in runs() {
         let run = ends((first, last))?;
-        // Values before this run were dropped, and none were added.
+        // Values before this run may have been dropped, but none were added, so the difference is never negative.
         let moved = run.start - selected.len();
         selected.extend_from_slice(values.get(run)?);
         let behind = from.get(first + 1..=last)?.iter();
@@ -50,7 +50,7 @@ pub fn filter_bytes<T: ByteArrayType>(
     Some(unsafe { GenericByteArray::new_unchecked(offsets, selected.into(), nulls) })
 }
 
-/// Returns the views whose bit is set, with the same buffers, or `None` if there is not exactly one bit per slot.
+/// Returns the views whose bit is set, with the array's buffers, or `None` if there is not exactly one bit per slot.
 #[must_use]
 pub fn filter_views<T: ByteViewType>(
     array: &GenericByteViewArray<T>,
@@ -67,7 +67,7 @@ pub fn filter_views<T: ByteViewType>(
     Some(unsafe { GenericByteViewArray::new_unchecked(views, buffers, nulls) })
 }
 
-/// Returns the keys whose bit is set, with the same values, or `None` if there is not exactly one bit per slot.
+/// Returns the keys whose bit is set, with the array's values, or `None` if there is not exactly one bit per slot.
 #[must_use]
 pub fn filter_dictionary<K: ArrowDictionaryKeyType>(
     array: &DictionaryArray<K>,
@@ -113,7 +113,7 @@ mod tests {
         Some("é"),
     ];
 
-    /// Returns all masks of the slots, for the whole arrays and without the first slot.
+    /// Returns all masks of the slots, both for the whole arrays and without the first slot.
     fn masks() -> impl Iterator<Item = (usize, BooleanBuffer, Vec<Option<&'static str>>)> {
         (0..2).flat_map(|skip| {
             (0..1u32 << (6 - skip)).map(move |mask| {

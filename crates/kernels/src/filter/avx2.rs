@@ -1,4 +1,4 @@
-//! Compaction with AVX2: one permutation, from a table, per eight or four bits.
+//! Compacts with AVX2, which takes one permutation, from a table, per eight or four bits.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -30,10 +30,9 @@ impl Compact for Avx2 {
     }
 }
 
-/// For each mask of eight lanes of 32 bits, the indices of the set lanes, followed by arbitrary ones.
+/// The indices of the set lanes, followed by arbitrary ones, for each mask of eight lanes of 32 bits.
 static LANES_4: [[u8; 8]; 256] = lanes(1);
-/// For each mask of four lanes of 64 bits, the indices of the 32-bit halves of the set lanes, followed by arbitrary
-/// ones.
+/// The indices of the set lanes' 32-bit halves, followed by arbitrary ones, for each mask of four lanes of 64 bits.
 static LANES_8: [[u8; 8]; 16] = lanes(2);
 
 const fn lanes<const MASKS: usize>(halves: usize) -> [[u8; 8]; MASKS] {
@@ -53,7 +52,7 @@ const fn lanes<const MASKS: usize>(halves: usize) -> [[u8; 8]; MASKS] {
     lanes
 }
 
-/// Writes the slots whose bits are set, of `WORD` slots, to `out`.
+/// Writes the slots whose bits are set, out of `WORD` slots, to `out`.
 ///
 /// # Safety
 /// `WORD` lanes must be readable at `slots`, and writable at `out`.
@@ -70,7 +69,7 @@ unsafe fn word_4(slots: *const u32, bits: u64, out: *mut u32) {
     }
 }
 
-/// Writes the slots whose bits are set, of `WORD` slots with 64 bits each, to `out`.
+/// Writes the slots whose bits are set, out of `WORD` slots with 64 bits each, to `out`.
 ///
 /// # Safety
 /// See [`word_4`].

@@ -1,7 +1,7 @@
-//! Compaction with AVX-512, which has an instruction for it: one vector of slots at a time.
+//! Compacts with AVX-512, which has an instruction for this, one vector of slots at a time.
 //!
-//! The instruction compresses into a register, and the whole register is stored: storing only the values is slow on
-//! some processors.
+//! The instruction compresses into a register, and we store the whole register, because storing only the values is slow
+//! on some processors.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -34,7 +34,7 @@ impl Compact for Avx512 {
 
 macro_rules! word {
     ($word:ident, $lane:ty, $lanes:literal, $mask:ty, load $load:ident, compress $compress:ident) => {
-        /// Writes the slots whose bits are set, of `n` slots, to `out`.
+        /// Writes the slots whose bits are set, out of `n` slots, to `out`.
         ///
         /// # Safety
         /// `n` is at most `WORD`, `n` lanes must be readable at `slots`, and `WORD` lanes writable at `out`.

@@ -1,10 +1,11 @@
-//! Drops the slots of nulls, leaving the values that a page stores. The inverse of [`expand`](crate::expand).
+//! Drops the slots of nulls, which leaves the values that a page stores. This is the inverse of
+//! [`expand`](crate::expand).
 //!
 //! ```text
 //! validity  1 0 0 1 1 0        slots  a x x b c x   →   dense  a b c
 //! ```
 //!
-//! All-valid and all-null words of 64 slots are copied or skipped as a whole.
+//! If a word of 64 slots is all valid or all null, we copy or skip it as a whole.
 
 use std::mem::MaybeUninit;
 
@@ -28,12 +29,12 @@ mod tests;
 /// The number of slots per word of validity.
 const WORD: usize = 64;
 
-/// A slot at any address, as in pages.
+/// A slot at any address, because values in pages are not aligned.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
 struct Slot<T>(T);
 
-/// Returns values as slots.
+/// Returns aligned values as slots.
 fn slots<T>(values: &[T]) -> &[Slot<T>] {
     // SAFETY: a `Slot<T>` is a `T` that needs no alignment.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) }
@@ -45,10 +46,10 @@ fn slots_of_page<T: Plain>(bytes: &[u8]) -> &[Slot<T>] {
     unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / size_of::<T>()) }
 }
 
-/// Compaction kernels, implemented by tokens of instruction sets.
+/// Compaction kernels, which tokens of instruction sets implement.
 trait Compact: Copy {
-    /// Writes the `slots` whose bits are set to the beginning of `out`, which has at least `WORD` slots. All slots
-    /// up to the number of set bits are then initialised. `bits` has no ones past the end of `slots`.
+    /// Writes the `slots` whose bits are set to the beginning of `out`, which must have at least `WORD` slots. All
+    /// slots up to the number of set bits are then initialised. `bits` must have no ones past the end of `slots`.
     fn compact_word<T: Copy + 'static>(
         self,
         slots: &[Slot<T>],
@@ -73,11 +74,11 @@ impl Compact for Scalar {
             }
             return;
         }
-        // Every slot is written; the next one overwrites it if it is a null.
+        // We write every slot, and let the next one overwrite it if it is a null.
         let out = &mut out[..WORD];
         let (mut to, mut left) = (0, bits);
         for slot in slots {
-            // Fewer than `WORD` slots were written before.
+            // The index is below `WORD`, because fewer than `WORD` slots were written before.
             out[to % WORD].write(slot.0);
             to += (left & 1) as usize;
             left >>= 1;
@@ -85,11 +86,11 @@ impl Compact for Scalar {
     }
 }
 
-/// The number of values in a word below which their slots are searched for one by one.
+/// If a word has fewer values than this, we search for their slots one by one.
 const SPARSE: u32 = 16;
 
-/// Appends the `values` whose bit is set. Value `i` belongs to bit `first + i` of `bits`. Bits past the end of
-/// `bits` count as zeros.
+/// Appends the `values` whose bit is set. Value `i` belongs to bit `first + i` of `bits`. Bits past the end of `bits`
+/// count as zeros.
 pub fn filter<T: Copy + 'static>(values: &[T], bits: &[u8], first: usize, out: &mut Vec<T>) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -103,8 +104,8 @@ pub fn filter<T: Copy + 'static>(values: &[T], bits: &[u8], first: usize, out: &
     compact_with(Scalar, values, bits, first, out);
 }
 
-/// Appends the values of a PLAIN page whose bit in `wanted` is set, at any alignment. There is one bit per value.
-/// Bytes past those of the last bit are ignored.
+/// Appends the values from a PLAIN page whose bit in `wanted` is set. The page may have any alignment. There is one bit
+/// per value, so bytes past the last bit's value are ignored.
 pub fn filter_plain<T: Plain>(bytes: &[u8], wanted: &BooleanBuffer, out: &mut Vec<T>) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -118,7 +119,7 @@ pub fn filter_plain<T: Plain>(bytes: &[u8], wanted: &BooleanBuffer, out: &mut Ve
     filter_plain_with(Scalar, bytes, wanted, out);
 }
 
-/// The room that [`filter_plain`] takes after the appended values.
+/// The number of values for which [`filter_plain`] reserves room after the appended values.
 pub const FILTER_ROOM: usize = WORD;
 
 /// Implements [`filter_plain`].
@@ -128,7 +129,7 @@ fn filter_plain_with<T: Plain>(
     wanted: &BooleanBuffer,
     out: &mut Vec<T>,
 ) {
-    // Words are written as a whole.
+    // We need room for one more word, because words are written as a whole.
     out.reserve(wanted.count_set_bits() + WORD);
     let words = slots_of_page(bytes).chunks(WORD);
     for (slots, bits) in words.zip(wanted.bit_chunks().iter_padded()) {
@@ -139,7 +140,7 @@ fn filter_plain_with<T: Plain>(
     }
 }
 
-/// Drops the `values` from `start` on whose bit is not set. Value `start + i` belongs to bit `i`. Values without a
+/// Drops the `values` from `start` on whose bit is not set. Value `start + i` belongs to bit `i`. Values that have no
 /// bit are dropped, too.
 pub fn retain<T: Copy + 'static>(values: &mut Vec<T>, start: usize, bits: &BooleanBuffer) {
     #[cfg(target_arch = "x86_64")]
@@ -177,8 +178,8 @@ fn retain_with<T: Copy + 'static>(
             values.copy_within(from..end, to);
         } else if n > 0 {
             cpu.compact_word(slots(&values[from..end]), bits, &mut word);
-            // Copies a whole word if it fits, which is faster: the values that this overwrites after the first `n`
-            // have already been read.
+            // We copy a whole word if it fits, because this is faster. The values that this overwrites after the first
+            // `n` have already been read.
             let moved = if end - from == WORD { WORD } else { n };
             let target = values[to..to + moved].as_mut_ptr();
             // SAFETY: all of the word is initialised, there is room for `moved` values at `target`, and the word
@@ -199,17 +200,17 @@ fn compact_with<T: Copy + 'static>(
     first: usize,
     out: &mut Vec<T>,
 ) {
-    // Words are written as a whole.
+    // We need room for one more word, because words are written as a whole.
     out.reserve(values.len() + WORD);
     for (i, slots) in slots(values).chunks(WORD).enumerate() {
         let bits = load_bits(bits, first.saturating_add(i * WORD), slots.len());
-        // At most `values.len()` values are ever appended, so there is always room for a word.
+        // There is always room for a word, because at most `values.len()` values are ever appended.
         compact_slots(cpu, slots, bits, out);
     }
 }
 
-/// Appends the `slots`, at most a word, whose bit is set. `bits` has no ones past the end of `slots`; there is room
-/// for a word.
+/// Appends the `slots` whose bit is set. There must be at most a word of slots, no ones in `bits` past the end of
+/// `slots`, and room for a word.
 #[inline(always)]
 fn compact_slots<T: Copy + 'static>(
     cpu: impl Compact,

@@ -1,4 +1,4 @@
-//! Compares compaction with filtering one slot at a time.
+//! Compares compaction with a loop that filters one slot at a time.
 
 use super::*;
 use crate::plain;
@@ -69,7 +69,7 @@ fn check_plain<T: Plain + PartialEq + std::fmt::Debug>(from: impl Fn(usize) -> T
     };
     for &n in lengths {
         let values: Vec<T> = (0..n).map(&from).collect();
-        // Whole words of selected and unselected values, and mixed ones.
+        // There are whole words of selected and unselected values, and mixed words.
         let is_wanted = |i: usize| match i / 64 % 4 {
             0 => i.is_multiple_of(3),
             1 => i % 16 != 5,
@@ -81,7 +81,7 @@ fn check_plain<T: Plain + PartialEq + std::fmt::Debug>(from: impl Fn(usize) -> T
         let mut expected = vec![from(9999)];
         expected.extend((0..n).filter(|i| is_wanted(*i)).map(|i| values[i]));
         for shift in 0..2 {
-            // An incomplete value follows, and the data is aligned and unaligned.
+            // An incomplete value follows. The data is aligned in one case and unaligned in the other.
             let mut page = vec![0; shift];
             page.extend_from_slice(plain::bytes(&values));
             page.push(0xff);

@@ -1,4 +1,4 @@
-//! Runs of one-bit values: copies them into a bitmap, or counts them.
+//! Copies runs of one-bit values into a bitmap, or counts the ones in them.
 
 use super::HybridDecoder;
 use super::run::{self, Run};
@@ -7,7 +7,7 @@ use crate::Malformed;
 use crate::bit_unpack;
 use crate::bitmap::{Bitmap, Writer, load_bits};
 
-/// The error for a run with a value other than 0 and 1.
+/// The error for a run whose value is neither 0 nor 1.
 const WIDE: Malformed = Malformed("the value of a run is wider than the bit width");
 
 /// Implements [`HybridDecoder::extend_bitmap`].
@@ -20,7 +20,7 @@ pub(super) fn extend_bitmap(
 ) -> Result<usize, Malformed> {
     let before = out.count_set();
     let mut left = n;
-    // While all bits are set, the bitmap is only a length.
+    // As long as all bits are set, the bitmap is only a length, so we append to it directly.
     while left > 0 && out.words().is_none() {
         let run = decoder.take(data, left)?;
         match run {
@@ -50,7 +50,7 @@ fn write(
 ) -> Result<(), Malformed> {
     let mut left = n;
     while left > 0 {
-        // A run in which the last call ended, or a run that is not requested or not present as a whole.
+        // Here we take a run in which the last call ended, or one that is not requested or not present as a whole.
         let run = decoder.take(data, left)?;
         match run {
             Run::Repeated { value, left } => out.push_run(value != 0, left),
@@ -135,7 +135,7 @@ pub(super) fn skip_count_ones(
     Ok(ones)
 }
 
-/// Counts the set bits among the `n` bits from bit `first` on.
+/// Counts the set bits among `n` bits, starting at bit `first`.
 #[inline(always)]
 fn count_ones(data: &[u8], first: usize, n: usize) -> usize {
     let (mut ones, mut done) = (0, 0);
@@ -146,14 +146,14 @@ fn count_ones(data: &[u8], first: usize, n: usize) -> usize {
     ones + load_bits(data, first + done, n - done).count_ones() as usize
 }
 
-/// A run of bits, present and requested as a whole.
+/// A run of bits that is present and requested as a whole.
 enum Whole {
     Repeated { bit: bool, count: usize },
     Packed { start: usize, bytes: usize },
 }
 
-/// Returns the run at `position` with the position after it. Returns `None` if the run has more than `n` values or
-/// is truncated.
+/// Returns the run at `position`, and the position after it. Returns `None` if the run has more than `n` values or is
+/// truncated.
 #[inline(always)]
 fn whole(data: &[u8], position: usize, n: usize) -> Result<Option<(Whole, usize)>, Malformed> {
     let (header, start) = run::header(data, position)?;

@@ -1,11 +1,11 @@
-//! The loop over runs, shared by all instruction sets and all kinds of output.
+//! The loop over runs, which all instruction sets and all kinds of output share.
 //!
-//! It is inlined into one function per instruction set. The conversion of values is inlined into the loop, so a run
-//! costs no call. During the loop, the position is a local variable in a register. After an error, the decoder is
-//! unchanged.
+//! This loop is inlined into one function per instruction set, and the conversion of values is inlined into the loop,
+//! so that a run costs no call. During the loop, the position is a local variable in a register. Therefore the decoder
+//! is unchanged after an error.
 //!
-//! Most runs are short and lie entirely within the requested values. A separate loop decodes them. It does not handle runs
-//! split by the start or the end of a call.
+//! Most runs are short and lie entirely within the requested values. A separate loop decodes them, and need not handle
+//! runs that the start or the end of a call splits.
 
 use std::mem::MaybeUninit;
 
@@ -15,7 +15,7 @@ use super::run::{self, Run};
 use crate::Malformed;
 use crate::bit_unpack;
 
-/// The number of values in a group, which starts and ends on a byte boundary for every width.
+/// The number of values in a group, which starts and ends on a byte boundary for every bit width.
 pub const GROUP: usize = 8;
 
 /// A conversion from the values of runs to output elements.
@@ -29,19 +29,19 @@ pub(super) unsafe trait Values<T> {
     /// Converts a repeated value.
     fn repeated(&self, value: u32) -> Result<T, Malformed>;
 
-    /// Converts whole groups of values from the start of `bytes`.
+    /// Converts whole groups of values, starting at the first byte of `bytes`.
     ///
     /// Values past the end of `bytes` are unspecified.
     fn groups(&self, bytes: &[u8], out: &mut [[MaybeUninit<T>; GROUP]]) -> Result<(), Malformed>;
 
-    /// Converts values from index `first` on, one for each slot of `out`.
+    /// Converts values from index `first` on, with one value for each slot of `out`.
     ///
     /// Values past the end of `bytes` are unspecified.
     fn part(&self, bytes: &[u8], first: usize, out: &mut [MaybeUninit<T>])
     -> Result<(), Malformed>;
 }
 
-/// Appends the conversions of the next `n` values. Appends nothing after an error.
+/// Appends the conversions of the next `n` values. After an error, nothing is appended.
 #[inline(always)]
 pub(super) fn extend<T: Copy>(
     values: &impl Values<T>,
@@ -54,7 +54,7 @@ pub(super) fn extend<T: Copy>(
     out.reserve(n);
     let mut slots = out.spare_capacity_mut().get_mut(..n).unwrap_or_default();
     loop {
-        // A partial run: the last call or this call ends in it, or its last bytes are missing.
+        // First we take a partial run. The last call or this call ends in it, or its last bytes are missing.
         let run = local.run.split(slots.len());
         let (these, rest) = slots.split_at_mut(run.left());
         if !these.is_empty() {
@@ -105,7 +105,7 @@ fn whole_runs<T: Copy>(
         } else {
             let bytes = data.get(start..).unwrap_or_default();
             let (groups, _) = slots.as_chunks_mut::<GROUP>();
-            // No overflow: there are fewer than 2^31 groups of at most 32 bytes.
+            // The product cannot overflow, because there are fewer than 2^31 groups of at most 32 bytes.
             let end = count as u64 * u64::from(width);
             let Some(groups) = groups
                 .get_mut(..count)
@@ -121,7 +121,7 @@ fn whole_runs<T: Copy>(
     Ok((position, done))
 }
 
-/// Fills `slots` from a run of the same length. The run may begin or end within a group.
+/// Fills `slots` from a run of equal length. The run may begin or end within a group.
 #[inline(always)]
 pub(super) fn decode_part_of_run<T: Copy>(
     values: &impl Values<T>,
@@ -162,7 +162,7 @@ pub(super) fn decode_part_of_run<T: Copy>(
     )
 }
 
-/// Writes `value` to the first `n` of `slots`, and arbitrary values to the others.
+/// Writes `value` to the first `n` of `slots`, and arbitrary values to the others, which later runs overwrite.
 #[inline(always)]
 fn fill<T: Copy>(slots: &mut [MaybeUninit<T>], n: usize, value: T) {
     match size_of::<T>() {
@@ -172,7 +172,7 @@ fn fill<T: Copy>(slots: &mut [MaybeUninit<T>], n: usize, value: T) {
     }
 }
 
-/// Implements [`fill`] in blocks of `N`. The last block may extend past `n`.
+/// Implements [`fill`] in blocks of `N` slots. The last block may extend past `n`.
 #[inline(always)]
 fn fill_blocks<T: Copy, const N: usize>(slots: &mut [MaybeUninit<T>], n: usize, value: T) {
     let value = MaybeUninit::new(value);

@@ -12,10 +12,10 @@ use crate::cpu::Scalar;
 /// The error for an index outside the dictionary.
 pub(super) const BEYOND: Malformed = Malformed("an index past the end of the dictionary");
 
-/// The number of indices unpacked and compared before any of them is looked up.
+/// The number of indices that we unpack and compare before we look up any of them.
 const BLOCK: usize = 128;
 
-/// The entries of a dictionary, looked up by indices of `width` bits.
+/// A dictionary's entries, which are looked up by indices of `width` bits.
 pub(super) struct Entries<'a, T> {
     pub(super) width: u8,
     pub(super) dictionary: &'a [T],

@@ -1,6 +1,6 @@
-//! Decodes runs to dictionary entries with AVX-512, if the dictionary is small enough to fit into registers: 32
-//! entries of 4 bytes, or 16 of 8 bytes. A lookup of eight indices is then one permutation, and an index out of
-//! range cannot read outside the dictionary.
+//! Decodes runs to dictionary entries with AVX-512, if the dictionary is small enough to fit into registers. This is
+//! true for 32 entries of 4 bytes, or 16 of 8 bytes. A lookup of eight indices is then one permutation, and an index
+//! out of range cannot read outside the dictionary.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -15,15 +15,15 @@ use crate::bitmap::low_bits;
 use crate::cpu::Avx512;
 use crate::expand::is_plain;
 
-/// Entries in registers, looked up by indices of at most 7 bits.
+/// Entries in registers, which are looked up by indices of at most 7 bits.
 pub(super) struct InRegisters<'a, T> {
     cpu: Avx512,
     entries: Entries<'a, T>,
     /// The entries, with zeros after the last one.
     table: [__m512i; 2],
-    /// The PDEP mask that spreads the indices of a group over a word.
+    /// The PDEP mask that spreads a group's indices over a word.
     mask: u64,
-    /// The bound for indices: the last index of the dictionary.
+    /// The bound for indices, which is the dictionary's last index.
     limit: Limit,
 }
 
@@ -125,7 +125,7 @@ unsafe impl<T: Copy + 'static> Values<T> for InRegisters<'_, T> {
     }
 }
 
-/// Returns eight entries of four bytes each, for the indices in the bytes of a word.
+/// Returns eight entries of four bytes each, for the indices in a word's bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2")]
 fn permute_4(indices: u64, table: &[__m512i; 2]) -> __m256i {
@@ -134,7 +134,7 @@ fn permute_4(indices: u64, table: &[__m512i; 2]) -> __m256i {
     _mm512_castsi512_si256(_mm512_permutex2var_epi32(table[0], lanes, table[1]))
 }
 
-/// Returns eight entries of eight bytes each, for the indices in the bytes of a word.
+/// Returns eight entries of eight bytes each, for the indices in a word's bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2")]
 fn permute_8(indices: u64, table: &[__m512i; 2]) -> __m512i {

@@ -1,10 +1,11 @@
-//! Decodes runs to dictionary entries on x86-64: eight indices are unpacked into registers, compared and looked up.
+//! Decodes runs to dictionary entries on x86-64. We unpack eight indices into registers, compare them with the bound
+//! and look them up.
 //!
-//! One PDEP spreads indices of up to eight bits over a word. Wider ones are unpacked with AVX2. That is enough for
-//! AVX-512 processors too, since loading the entries takes longer than unpacking.
+//! One PDEP spreads indices of up to eight bits over a word, and AVX2 unpacks wider ones. This is enough for AVX-512
+//! processors, too, because loading the entries takes longer than unpacking.
 //!
-//! Gather instructions are not used. They take 2.3 cycles per 32-bit entry and 4 cycles per 64-bit entry, compared
-//! to 1.2 cycles for single loads. Microcode against data sampling attacks makes them slower still.
+//! We do not use gather instructions. They take 2.3 cycles per 32-bit entry and 4 cycles per 64-bit entry, while single
+//! loads take 1.2 cycles. Microcode against data sampling attacks makes them even slower.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -50,18 +51,18 @@ pub(super) fn extend<T: Copy>(
     }
 }
 
-/// Entries looked up by indices of at most 8 bits; `WIDE` is for exactly 8.
+/// Entries that are looked up by indices of at most 8 bits. `WIDE` is for exactly 8 bits.
 struct ByWords<'a, T, const WIDE: bool> {
     cpu: Avx2,
     entries: Entries<'a, T>,
-    /// The PDEP mask that spreads the indices of a group over a word.
+    /// The PDEP mask that spreads a group's indices over a word.
     mask: u64,
-    /// The bound for indices: the last index of the dictionary.
+    /// The bound for indices, which is the dictionary's last index.
     limit: Limit,
 }
 
 impl<'a, T: Copy, const WIDE: bool> ByWords<'a, T, WIDE> {
-    /// Creates the lookup for a non-empty dictionary. The width is at most 7, or exactly 8 if `WIDE`.
+    /// Creates the lookup for a non-empty dictionary. The width must be at most 7, or exactly 8 if `WIDE`.
     #[inline(always)]
     fn new(cpu: Avx2, _: Bmi2, entries: Entries<'a, T>) -> Self {
         let last = entries.dictionary.len() - 1;
@@ -146,11 +147,11 @@ unsafe impl<T: Copy, const WIDE: bool> Values<T> for ByWords<'_, T, WIDE> {
     }
 }
 
-/// Entries looked up by indices of at most 32 bits.
+/// Entries that are looked up by indices of at most 32 bits.
 struct ByVectors<'a, T> {
     cpu: Avx2,
     entries: Entries<'a, T>,
-    /// The positions of the indices in a group.
+    /// The positions of a group's indices.
     plan: Plan,
     /// The last index, in every lane.
     last: __m256i,
@@ -240,8 +241,8 @@ unsafe impl<T: Copy> Values<T> for ByVectors<'_, T> {
     }
 }
 
-/// Returns true if no lane of `values` is greater than the corresponding lane of `last`, compared as unsigned
-/// numbers.
+/// Returns true if no lane of `values` is greater than the corresponding lane of `last`. The lanes are compared as
+/// unsigned numbers.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn all_at_most(values: __m256i, last: __m256i) -> bool {

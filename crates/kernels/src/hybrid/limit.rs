@@ -1,11 +1,11 @@
-//! Comparison of the eight bytes of a word with a bound, all at once.
+//! Compares the eight bytes of a word with a bound, all at once.
 
 /// A bound with which all bytes of a word are compared at once.
 #[derive(Clone, Copy)]
 pub(super) struct Limit {
-    /// In every byte, the addend that raises the lower seven bits of a byte above the bound to 128 or more.
+    /// The addend that raises the lower seven bits of a byte above the bound to 128 or more, repeated in every byte.
     add: u64,
-    /// All ones if the bound is 128 or more. A byte above the bound then has its highest bit set.
+    /// All ones if the bound is 128 or more, because a byte above the bound then has its highest bit set.
     high: u64,
 }
 
@@ -13,7 +13,7 @@ pub(super) struct Limit {
 const HIGHEST: u64 = u64::from_le_bytes([0x80; 8]);
 
 impl Limit {
-    /// Creates the bound: bytes up to `max` are within it.
+    /// Creates the bound. Bytes up to `max` are within it.
     #[inline(always)]
     pub(super) fn new(max: u8) -> Self {
         Self {
@@ -24,8 +24,9 @@ impl Limit {
 
     /// Returns a nonzero number if a byte of `word` is above the bound.
     ///
-    /// If the lower seven bits of a byte exceed those of the bound, the addition carries into the highest bit. If
-    /// the bound is below 128, a set highest bit also exceeds it. With a greater bound, both are required.
+    /// If a byte's lower seven bits exceed the bound's lower seven bits, the addition carries into the highest bit. If
+    /// the bound is below 128, a byte with a set highest bit exceeds it, too. If the bound is greater, both are
+    /// required.
     #[inline(always)]
     pub(super) fn broken(self, word: u64) -> u64 {
         let carried = (word & !HIGHEST) + self.add;

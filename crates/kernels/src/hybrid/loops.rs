@@ -13,7 +13,7 @@ use crate::cpu::Scalar;
 use crate::cpu::{Avx2, Avx512};
 use crate::multiversion::per_instruction_set;
 
-/// Loops over runs, implemented by tokens of instruction sets.
+/// Loops over runs, which tokens of instruction sets implement.
 pub(super) trait Loops: Copy {
     /// Runs [`decode::extend`].
     fn extend<T: Copy, V: Values<T>>(
@@ -25,7 +25,8 @@ pub(super) trait Loops: Copy {
         out: &mut Vec<T>,
     ) -> Result<(), Malformed>;
 
-    /// Runs [`decode::decode_part_of_run`]. Not inlined: it would take registers from the loop over runs.
+    /// Runs [`decode::decode_part_of_run`]. We do not inline it, because it would take registers from the loop over
+    /// runs.
     fn decode_part_of_run<T: Copy, V: Values<T>>(
         self,
         values: &V,

@@ -1,4 +1,5 @@
-//! The hybrid of run-length encoding and bit packing: levels, dictionary indices and booleans.
+//! Decodes and encodes the hybrid of run-length encoding and bit packing, which stores levels, dictionary indices and
+//! booleans.
 //!
 //! ```text
 //! run         := rle_run | packed_run
@@ -6,12 +7,12 @@
 //! packed_run  := varint(groups << 1 | 1)  groups × 8 values, least significant bit first
 //! ```
 //!
-//! Runs are short: fifty to ninety values on average, and often eight. The cost of starting a run dominates, so the
-//! header has a fast path for its one-byte form. A decoder is a handful of numbers that borrows nothing: the run
-//! bytes are passed to every call. They should be the same bytes each time. Other bytes decode to other values or
-//! return an error, but are never unsafe.
+//! Runs are short: fifty to ninety values on average, and often eight. So the cost of starting a run dominates, and the
+//! header has a fast path for its one-byte form. A decoder is a handful of numbers that borrows nothing, so you pass
+//! the runs' bytes to every call. They should be the same bytes each time. Other bytes decode to other values or return
+//! an error, but this is never unsafe.
 //!
-//! Bit width 0 has a single value, zero. It repeats without limit and takes no bytes.
+//! With bit width 0, the only value is zero, which repeats without limit and takes no bytes.
 
 use crate::Malformed;
 use crate::bitmap::Bitmap;
@@ -42,18 +43,18 @@ use loops::Loops;
 use numbers::{Indices, Levels};
 use run::Run;
 
-/// The number of values per packed run written by DuckDB; the last ones may be padding.
+/// The number of values in each packed run that DuckDB writes. The last ones may be padding.
 pub const PACKED_BLOCK: usize = 256;
 
-/// The part of a section of runs after the taken values.
+/// The part of a section of runs that follows the taken values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leftover {
     /// No values.
     Nothing,
-    /// This many values, at least one, in a form that writers leave as padding. They may also be values, so the
-    /// caller compares the number of values with a count from elsewhere.
+    /// The given number of values, at least one, in a form that writers leave as padding. They may also be values, so
+    /// the caller must compare the number of values with a count from elsewhere.
     Padding(usize),
-    /// Values: no writer leaves padding of this form.
+    /// Values, because no writer leaves padding of this form.
     Values,
 }
 
@@ -67,21 +68,21 @@ impl Leftover {
     }
 }
 
-/// A decoder of runs, positioned between two values.
+/// A decoder of runs, which is positioned between two values.
 #[derive(Debug, Clone)]
 pub struct HybridDecoder {
     /// The number of bits per value.
     width: u8,
-    /// The byte position after the current run: the position of the next header.
+    /// The byte position after the current run, at which the next header begins.
     position: usize,
     /// The rest of the current run.
     run: Run,
 }
 
 impl HybridDecoder {
-    /// Creates a decoder at the start of runs with values of `width` bits, 0 to 32.
+    /// Creates a decoder at the start of runs whose values have `width` bits, 0 to 32.
     ///
-    /// With a greater width, every call that reads values returns an error.
+    /// If the width is greater, every call that reads values returns an error.
     pub fn new(width: u8) -> Self {
         Self {
             width,
@@ -98,7 +99,8 @@ impl HybridDecoder {
     /// Appends `n` values of one bit to `out`. Returns the number of ones among them.
     ///
     /// # Errors
-    /// [`Malformed`] if the runs end early or have wider values. Some values may already have been appended.
+    /// Fails with [`Malformed`] if the runs end early or have wider values. Some values may already have been appended
+    /// then.
     pub fn extend_bitmap(
         &mut self,
         data: &[u8],
@@ -106,7 +108,7 @@ impl HybridDecoder {
         out: &mut Bitmap,
     ) -> Result<usize, Malformed> {
         self.check_width(1)?;
-        // Only the counting of bits could be vectorised here.
+        // On x86-64, AVX2 is enough, because AVX-512 could only count the bits faster.
         #[cfg(target_arch = "x86_64")]
         if let Some(cpu) = Avx2::detect() {
             return cpu.extend_bitmap(self, data, n, out);
@@ -114,10 +116,10 @@ impl HybridDecoder {
         Scalar.extend_bitmap(self, data, n, out)
     }
 
-    /// Appends `n` values of at most 8 bits, none of them above `max`.
+    /// Appends `n` values of at most 8 bits, which must not exceed `max`.
     ///
     /// # Errors
-    /// [`Malformed`] if the runs end early or contain a value above `max`. Nothing is appended in that case.
+    /// Fails with [`Malformed`] if the runs end early or contain a value above `max`. Nothing is appended in that case.
     pub fn extend_u8(
         &mut self,
         data: &[u8],
@@ -136,7 +138,7 @@ impl HybridDecoder {
     /// Appends `n` values of at most 32 bits.
     ///
     /// # Errors
-    /// [`Malformed`] if the runs end early. Nothing is appended in that case.
+    /// Fails with [`Malformed`] if the runs end early. Nothing is appended in that case.
     pub fn extend_u32(
         &mut self,
         data: &[u8],
@@ -160,8 +162,8 @@ impl HybridDecoder {
     /// Appends the dictionary entries whose indices are the next `n` values.
     ///
     /// # Errors
-    /// [`Malformed`] if the runs end early or an index is not below `dictionary.len()`. Nothing is appended in that
-    /// case.
+    /// Fails with [`Malformed`] if the runs end early or an index is not below `dictionary.len()`. Nothing is appended
+    /// in that case.
     pub fn gather<T: Copy + 'static>(
         &mut self,
         data: &[u8],
@@ -191,7 +193,7 @@ impl HybridDecoder {
     /// Skips `n` values.
     ///
     /// # Errors
-    /// [`Malformed`] if the runs end early.
+    /// Fails with [`Malformed`] if the runs end early.
     pub fn skip(&mut self, data: &[u8], n: usize) -> Result<(), Malformed> {
         self.check_width(32)?;
         let mut left = n;
@@ -204,7 +206,7 @@ impl HybridDecoder {
     /// Skips `n` values of one bit, and returns the number of ones among them.
     ///
     /// # Errors
-    /// [`Malformed`] if the runs end early or have wider values.
+    /// Fails with [`Malformed`] if the runs end early or have wider values.
     pub fn skip_count_ones(&mut self, data: &[u8], n: usize) -> Result<usize, Malformed> {
         self.check_width(1)?;
         #[cfg(target_arch = "x86_64")]
@@ -214,7 +216,7 @@ impl HybridDecoder {
         Scalar.skip_count_ones(self, data, n)
     }
 
-    /// Returns the part of the runs after the taken values.
+    /// Returns the part of the runs that follows the taken values.
     ///
     /// The runs do not record how many of their values count, so their form alone decides:
     ///
@@ -228,7 +230,7 @@ impl HybridDecoder {
             return self.leftover_of_width_0(data);
         }
         let unused = match self.run {
-            // The unused bits of a group are not values, because a packed run has whole groups.
+            // The unused bits of a group are not values, because a packed run always has whole groups.
             Run::Packed { left, .. } if left < GROUP => 0,
             // DuckDB packs 256 values at a time, and leaves arbitrary bits after the last one.
             Run::Packed { next, left, .. } if next > 0 && next + left == PACKED_BLOCK => 0,
@@ -239,7 +241,7 @@ impl HybridDecoder {
             let before = position;
             let run = match data.get(position) {
                 None => return Leftover::of_padding(unused),
-                // Zeros are padding: read as run headers, they are runs without values.
+                // Zeros are padding, because as run headers they are runs without values.
                 Some(0) => {
                     position += 1;
                     continue;
@@ -259,8 +261,8 @@ impl HybridDecoder {
         }
     }
 
-    /// Returns the part after the taken values, for runs of width 0: their only content is the number of
-    /// values. Runs with fewer values are accepted, because readers need no header for these values.
+    /// Returns the part that follows the taken values for runs of width 0, whose only content is the number of values.
+    /// We accept runs with too few values, because readers need no header for these values.
     fn leftover_of_width_0(&self, data: &[u8]) -> Leftover {
         let taken = match self.run.left() {
             0 => 0,
@@ -300,7 +302,7 @@ impl HybridDecoder {
         }
     }
 
-    /// Takes the next values of one run: at least one and at most `n`.
+    /// Takes the next values of one run, which are at least one and at most `n`.
     #[inline(always)]
     fn take(&mut self, data: &[u8], n: usize) -> Result<Run, Malformed> {
         while self.run.left() == 0 {

@@ -1,4 +1,4 @@
-//! Decodes runs to their numbers: levels with a bound, or dictionary indices.
+//! Decodes runs to their numbers, which are levels with a bound, or dictionary indices.
 
 use std::mem::MaybeUninit;
 
@@ -42,7 +42,7 @@ impl<C: Unpack> Levels<C> {
     }
 }
 
-/// Returns the greatest number of `width` (at most 8) bits.
+/// Returns the greatest number that has `width` (at most 8) bits.
 #[inline(always)]
 fn low_byte(width: u8) -> u8 {
     ((1_u32 << width) - 1) as u8

@@ -6,12 +6,12 @@ use crate::bitmap::low_bits;
 /// The greatest number of bytes in a run header.
 const MAX_HEADER: usize = 5;
 
-/// The values of one run, or the rest of them.
+/// The values of a run, or the rest of them.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Run {
     /// A single value, repeated `left` times.
     Repeated { value: u32, left: usize },
-    /// The `left` bit-packed values from value `next` on, in the bytes from `start` on.
+    /// The `left` bit-packed values from value `next` on. The run's bytes begin at `start`.
     Packed {
         start: usize,
         next: usize,
@@ -31,7 +31,7 @@ impl Run {
         }
     }
 
-    /// Removes at most `n` values from the start of the run and returns them as a run.
+    /// Removes at most `n` values from the start of the run, and returns them as a run.
     #[inline(always)]
     pub(super) fn split(&mut self, n: usize) -> Self {
         let mut taken = *self;
@@ -53,7 +53,7 @@ impl Run {
 
 /// Reads the run at `position` of `data`, and moves `position` past it.
 ///
-/// Some writers omit the padding of the last packed run, so a packed run consists of the values present.
+/// Some writers omit the padding of the last packed run. So a packed run consists of the values that are present.
 pub(super) fn next(data: &[u8], position: &mut usize, width: u8) -> Result<Run, Malformed> {
     if width == 0 {
         return Ok(Run::Repeated {
@@ -69,7 +69,7 @@ pub(super) fn next(data: &[u8], position: &mut usize, width: u8) -> Result<Run, 
         return Ok(Run::Repeated { value, left: count });
     }
     let there = data.len().saturating_sub(start);
-    // Fewer than 2^31 groups of at most 32 bytes.
+    // The product cannot overflow, because there are fewer than 2^31 groups of at most 32 bytes.
     let bytes = count as u64 * u64::from(width);
     if bytes <= there as u64 {
         *position = start + bytes as usize;
@@ -99,7 +99,7 @@ pub(super) fn is_cut(data: &[u8], position: usize, width: u8) -> bool {
     }
 }
 
-/// Reads a run header, a varint of at most five bytes. Returns it with the position after it.
+/// Reads a run header, which is a varint of at most five bytes. Returns it with the position after it.
 #[inline(always)]
 pub(super) fn header(data: &[u8], position: usize) -> Result<(u32, usize), Malformed> {
     match data.get(position) {
@@ -110,7 +110,7 @@ pub(super) fn header(data: &[u8], position: usize) -> Result<(u32, usize), Malfo
 
 /// Reads a run header of several bytes.
 ///
-/// The position is passed by value, so that the caller can keep it in a register.
+/// We pass the position by value, so that the caller can keep it in a register.
 #[inline(never)]
 fn long_header(data: &[u8], position: usize) -> Result<(u32, usize), Malformed> {
     let rest = data.get(position..).unwrap_or_default();
@@ -128,13 +128,13 @@ fn long_header(data: &[u8], position: usize) -> Result<(u32, usize), Malformed> 
     Err(Malformed("a run header is not complete"))
 }
 
-/// Reads the value of a run-length encoded run. Returns it with the position after it.
+/// Reads a run-length encoded run's value. Returns it with the position after it.
 #[inline(always)]
 pub(super) fn repeated(data: &[u8], position: usize, width: u8) -> Result<(u32, usize), Malformed> {
     let bytes = usize::from(width.div_ceil(8));
     let rest = data.get(position..).unwrap_or_default();
     let value = match rest.first_chunk::<4>() {
-        // The bytes after the value do not belong to it.
+        // We mask the bytes after the value, because they do not belong to it.
         Some(word) => u64::from(u32::from_le_bytes(*word)) & low_bits(8 * bytes),
         None => last_repeated(rest, bytes)?,
     };
@@ -144,7 +144,7 @@ pub(super) fn repeated(data: &[u8], position: usize, width: u8) -> Result<(u32, 
     Ok((value as u32, position + bytes))
 }
 
-/// Reads a value of `bytes` bytes if fewer than four bytes are left.
+/// Reads a value of `bytes` bytes when fewer than four bytes are left.
 #[inline(never)]
 fn last_repeated(rest: &[u8], bytes: usize) -> Result<u64, Malformed> {
     let value = rest

@@ -1,18 +1,17 @@
-//! Short runs of one bit: eight bytes contain such a run with its header, of either kind.
+//! Decodes short runs of one-bit values, which are runs of either kind that fit into eight bytes with their header.
 //!
-//! If values and nulls mix, a run has about ten values. Its length is unpredictable, so the code does not branch on
-//! it. Between such runs are longer runs of equal bits, with a header of two bytes.
+//! If values and nulls are mixed, a run has about ten values. Its length is unpredictable, so we do not branch on it.
+//! Between such runs there are longer runs of equal bits, whose header has two bytes.
 
 use crate::bitmap::Writer;
 
-/// The maximum number of values in a short run: the header is one byte, and the values are in the remaining seven
-/// of eight bytes.
+/// The maximum number of values in a short run, because the header is one of eight bytes. The values of a packed run
+/// are in the remaining seven bytes.
 const LONGEST: usize = 63;
 
-/// Appends runs from `position` on, while they are short or long runs as described above and fit into `left`
-/// values.
+/// Appends runs from `position` on, while they are short or long runs as described above and fit into `left` values.
 ///
-/// Returns the position after them and the number of values left. It may stop at a run of any kind.
+/// Returns the position after them and the number of values left. This may stop at a run of any kind.
 #[inline(always)]
 pub(super) fn push_short_runs(
     data: &[u8],
@@ -51,8 +50,8 @@ pub(super) fn push_short_runs(
 /// Returns the bit and the length of a run with a two-byte header, if there is one at the start of `word`.
 #[inline(always)]
 fn long_run(word: u64) -> Option<(bool, usize)> {
-    // The first byte has its highest bit set, and the second does not. The lowest bit, which would mark a packed
-    // run, is not set.
+    // This is a run if the first byte has its highest bit set, and the second does not. The lowest bit, which would
+    // mark a packed run, must not be set.
     let is_run = word & 0x8081 == 0x80;
     let value = word >> 16 & 0xff;
     let n = (word >> 1 & 0x3f) | (word >> 2 & 0x1fc0);

@@ -1,13 +1,13 @@
-//! Decodes runs and compares them with the values they were written from.
+//! Decodes runs, and compares them with the values from which they were written.
 
 use super::*;
 use crate::bit_unpack::Unpack;
 
-/// A run to be written.
+/// A run that the test writes.
 #[derive(Debug, Clone)]
 enum Written {
     Repeated(u32, usize),
-    /// Padded with ones to whole groups; only the last run of a page needs padding.
+    /// Values that are padded with ones to whole groups. Only a page's last run needs padding.
     Packed(Vec<u32>),
 }
 
@@ -106,7 +106,7 @@ fn scalar_u32_of_every_width_in_steps() {
                 assert_eq!(decoder.extend_u32(&data, step, &mut out), Ok(()));
             }
             assert_eq!(out, values, "width {width}");
-            // Exactly three padding values exist.
+            // There are exactly three padding values.
             assert_eq!(decoder.clone().extend_u32(&data, 3, &mut out), Ok(()));
             assert!(decoder.extend_u32(&data, 4, &mut out).is_err());
         }
@@ -165,7 +165,8 @@ fn scalar_bitmap_and_counts() {
     }
 }
 
-/// Runs of one-bit values, with lengths around those that take another path, at all positions within a word.
+/// Checks runs of one-bit values at all positions within a word. Their lengths are around the ones that take another
+/// path.
 #[test]
 fn scalar_bits_of_short_and_long_runs() {
     let lengths = if cfg!(miri) {
@@ -191,7 +192,7 @@ fn scalar_bits_of_short_and_long_runs() {
             assert!(bits.iter().eq(values.iter().map(|value| *value == 1)));
         }
     }
-    // An invalid value between valid runs.
+    // There is an invalid value between valid runs.
     let fine = [4, 0, 4, 1].repeat(40);
     let data = [&fine[..], &[4, 2], &fine[..]].concat();
     let mut decoder = HybridDecoder::new(1);
@@ -285,7 +286,7 @@ fn scalar_width_zero_needs_no_bytes() {
 
 #[test]
 fn scalar_a_last_run_without_its_padding_is_read() {
-    // One group of eight 3-bit values; the two existing bytes contain five of them.
+    // The run has one group of eight 3-bit values, but the two existing bytes contain only five of them.
     let mut out = Vec::new();
     let mut decoder = HybridDecoder::new(3);
     assert_eq!(decoder.extend_u32(&[3, 0x88, 0xc6], 5, &mut out), Ok(()));
@@ -339,7 +340,7 @@ fn scalar_other_bytes_than_before_are_safe() {
             decoder.gather(&data, values.len() / 2 + 1, &dictionary, &mut out),
             Ok(())
         );
-        // The result depends on the remaining bytes; the test only requires that the call returns.
+        // The result depends on the remaining bytes, so the test only requires that the call returns.
         let _ = decoder.gather(&data[..cut], values.len() / 3, &dictionary, &mut out);
         let _ = decoder.gather(&vec![0xff; cut], 100, &dictionary, &mut out);
     }
@@ -508,14 +509,14 @@ fn scalar_and_other_ways_to_gather() {
     check_ways(|index| u128::from(index) << 77 | 5);
 }
 
-/// Skips `n` values of `width` bits and returns the part after them.
+/// Skips `n` values of `width` bits, and returns the part after them.
 fn leftover(width: u8, data: &[u8], n: usize) -> Leftover {
     let mut decoder = HybridDecoder::new(width);
     decoder.skip(data, n).unwrap();
     decoder.leftover(data)
 }
 
-/// Returns the header and the values, all ones of width 1, of a packed run of `groups` groups, at most 63.
+/// Returns a packed run of `groups` groups, at most 63: its header, and its values, which are all ones of width 1.
 fn ones(groups: u8) -> Vec<u8> {
     let mut run = vec![groups << 1 | 1];
     run.extend(vec![0xff; usize::from(groups)]);
@@ -533,7 +534,7 @@ fn the_end_of_a_group_or_a_block_is_not_a_value() {
     ] {
         assert_eq!(leftover(1, &two_groups, n), expected, "{n}");
     }
-    // DuckDB's block of 256 values; the last ones may be arbitrary.
+    // DuckDB writes blocks of 256 values, and the last ones may be arbitrary.
     for n in [1, 8, 255, 256] {
         assert_eq!(leftover(1, &ones(32), n), Leftover::Nothing, "{n}");
     }
@@ -558,10 +559,10 @@ fn one_packed_run_at_the_end_may_be_padding() {
     assert_eq!(leftover(1, &[20, 1, 3, 0xff], 10), Leftover::Padding(8));
     // The run ends before its last value.
     assert_eq!(leftover(1, &[20, 1, 5, 0xff], 10), Leftover::Padding(8));
-    // Another byte follows it, and a repeated run is never padding.
+    // In these sections, another byte follows it, or the run is a repeated one, which is never padding.
     assert_eq!(leftover(1, &[20, 1, 3, 0xff, 0], 10), Leftover::Values);
     assert_eq!(leftover(1, &[20, 1, 2, 0], 10), Leftover::Values);
-    // The rest of a run and one more run are too much.
+    // The rest of a run and one more run are too much for padding.
     assert_eq!(leftover(1, &[20, 1, 3, 0xff], 9), Leftover::Values);
 }
 
@@ -569,17 +570,17 @@ fn one_packed_run_at_the_end_may_be_padding() {
 fn runs_without_values_are_padding() {
     let zeros = [20, 1, 0, 0, 0, 0, 0, 0, 0, 0];
     assert_eq!(leftover(1, &zeros, 10), Leftover::Nothing);
-    // A header of no groups, then zeros, without a value before: nulls alone by fastparquet.
+    // When fastparquet writes only nulls, there is a header of no groups, then zeros, and no value before.
     assert_eq!(
         leftover(1, &[1, 0, 0, 0, 0, 0, 0, 0, 0], 0),
         Leftover::Nothing
     );
-    // Headers that the section ends with.
+    // These sections end with a header.
     assert_eq!(leftover(1, &[20, 1, 3], 10), Leftover::Nothing);
     assert_eq!(leftover(1, &[20, 1, 2], 10), Leftover::Nothing);
     assert_eq!(leftover(1, &[20, 1, 0x80], 10), Leftover::Nothing);
     assert_eq!(leftover(9, &[20, 1, 0, 2, 1], 10), Leftover::Nothing);
-    // A too wide value, and a header that never ends.
+    // These are a value that is too wide, and a header that never ends.
     assert_eq!(leftover(1, &[20, 1, 2, 7], 10), Leftover::Values);
     assert_eq!(
         leftover(1, &[20, 1, 255, 255, 255, 255, 255], 10),

@@ -1,14 +1,14 @@
-//! INT96 with AVX2: four values, which are 48 bytes, at a time.
+//! INT96 with AVX2, which converts four values, or 48 bytes, at a time.
 //!
-//! Two overlapping vectors contain them. Permutations collect the nanoseconds and the days. AVX2 can neither
-//! multiply nor divide 64-bit integers. Days fit into 32 bits, so two 32-bit products suffice. Nanoseconds of a day
-//! are divided as floating-point numbers.
+//! We load the values as two overlapping vectors, and permutations collect the nanoseconds and the days. AVX2 can
+//! neither multiply nor divide 64-bit integers. But days fit into 32 bits, so two 32-bit products suffice. We divide
+//! the nanoseconds of a day as floating-point numbers.
 
 use std::arch::x86_64::*;
 
 use super::{JULIAN_EPOCH, NANOS_PER_DAY, last_day, nanos_per_unit, units_per_day};
 
-/// The number of values converted at a time.
+/// The number of values that we convert at a time.
 pub(super) const BLOCK: usize = 4;
 
 /// Converts whole blocks, and returns true if all values are usual.
@@ -17,12 +17,12 @@ pub(super) const BLOCK: usize = 4;
 /// There are as many values as slots, a multiple of [`BLOCK`], and there is memory for the slots.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn convert<const PER_SECOND: i64>(values: &[[u8; 12]], slots: *mut i64) -> bool {
-    // The 32-bit parts of the values 0 to 3. The second vector begins with part 4.
+    // These are the 32-bit parts of values 0 to 3. The second vector begins with part 4.
     let nanos_low = _mm256_setr_epi32(0, 1, 3, 4, 6, 7, 0, 0);
     let nanos_high = _mm256_setr_epi32(0, 0, 0, 0, 0, 0, 5, 6);
     let days_low = _mm256_setr_epi32(2, 5, 0, 0, 0, 0, 0, 0);
     let days_high = _mm256_setr_epi32(0, 0, 4, 7, 0, 0, 0, 0);
-    // Products have 32-bit factors with signs.
+    // The days must fit into 32 bits, because products have signed 32-bit factors.
     let last_day = const {
         if last_day(PER_SECOND) < i32::MAX as i64 {
             last_day(PER_SECOND)
@@ -75,7 +75,8 @@ pub(super) unsafe fn convert<const PER_SECOND: i64>(values: &[[u8; 12]], slots: 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn units<const PER_SECOND: i64>(nanos: __m256i) -> __m256i {
-    /// 2^52, whose unit in the last place is 1: a smaller number added to it ends up in its lowest bits.
+    /// 2^52, whose unit in the last place is 1. If we add a smaller number to it, the number ends up in its lowest
+    /// bits.
     const WHOLE: f64 = (1_u64 << 52) as f64;
     let nanos_per_unit = const { nanos_per_unit(PER_SECOND) };
     if nanos_per_unit == 1 {
@@ -84,8 +85,8 @@ fn units<const PER_SECOND: i64>(nanos: __m256i) -> __m256i {
     let whole = _mm256_set1_pd(WHOLE);
     let bits = _mm256_castpd_si256(whole);
     let number = _mm256_sub_pd(_mm256_castsi256_pd(_mm256_or_si256(nanos, bits)), whole);
-    // Below 2^47 the numbers are exact. The distance of a quotient from the next whole number exceeds the rounding
-    // error.
+    // Numbers below 2^47 are exact. The quotient is rounded down correctly, because its distance from the next whole
+    // number exceeds the rounding error.
     let quotient = _mm256_floor_pd(_mm256_div_pd(number, _mm256_set1_pd(nanos_per_unit as f64)));
     _mm256_xor_si256(_mm256_castpd_si256(_mm256_add_pd(quotient, whole)), bits)
 }

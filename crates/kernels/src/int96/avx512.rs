@@ -1,6 +1,7 @@
-//! INT96 with AVX-512: eight values, which are 96 bytes, at a time.
+//! INT96 with AVX-512, which converts eight values, or 96 bytes, at a time.
 //!
-//! Two overlapping vectors contain them. One permutation collects the nanoseconds, another one the days.
+//! We load the values as two overlapping vectors. One permutation collects the nanoseconds, and another one collects
+//! the days.
 
 use std::arch::x86_64::*;
 
@@ -8,12 +9,12 @@ use crate::prefetch;
 
 use super::{JULIAN_EPOCH, NANOS_PER_DAY, last_day, nanos_per_unit, units_per_day};
 
-/// The number of values converted at a time.
+/// The number of values that we convert at a time.
 pub(super) const BLOCK: usize = 8;
 
-/// The 32-bit parts of the nanoseconds of values 0 to 7. The second vector begins with part 8.
+/// The positions of the 32-bit parts that have the nanoseconds of values 0 to 7. The second vector begins with part 8.
 const NANOS: [i32; 16] = [0, 1, 3, 4, 6, 7, 9, 10, 12, 13, 15, 24, 26, 27, 29, 30];
-/// The 32-bit parts of the days of values 0 to 7. The second vector begins with part 8.
+/// The positions of the 32-bit parts that have the days of values 0 to 7. The second vector begins with part 8.
 const DAYS: [i32; 16] = [2, 5, 8, 11, 14, 25, 28, 31, 0, 0, 0, 0, 0, 0, 0, 0];
 
 /// Converts whole blocks, and returns true if all values are usual.
@@ -46,7 +47,7 @@ pub(super) unsafe fn convert<const PER_SECOND: i64>(values: &[[u8; 12]], slots: 
         let days = _mm512_permutex2var_epi32(low, days_at, high);
         let days = _mm512_cvtepi32_epi64(_mm512_castsi512_si256(days));
         let days = _mm512_sub_epi64(days, _mm512_set1_epi64(JULIAN_EPOCH));
-        // Shifted by the range, days outside it on either side become greater than the bound.
+        // After we shift the days by the range, days outside it on either side are greater than the bound.
         let shifted = _mm512_add_epi64(days, _mm512_set1_epi64(last_day));
         usual &= _mm512_cmple_epu64_mask(shifted, _mm512_set1_epi64(last_day.saturating_mul(2)));
         usual &= _mm512_cmplt_epu64_mask(nanos, _mm512_set1_epi64(NANOS_PER_DAY));
@@ -66,8 +67,8 @@ fn units<const PER_SECOND: i64>(nanos: __m512i) -> __m512i {
     if nanos_per_unit == 1 {
         return nanos;
     }
-    // Below 2^47 the numbers are exact. The distance of a quotient from the next whole number exceeds the rounding
-    // error.
+    // Numbers below 2^47 are exact. The quotient is rounded down correctly, because its distance from the next whole
+    // number exceeds the rounding error.
     let quotient = _mm512_div_pd(
         _mm512_cvtepu64_pd(nanos),
         _mm512_set1_pd(nanos_per_unit as f64),

@@ -1,13 +1,13 @@
-//! Timestamps of 96 bits, converted to 64-bit counts of seconds, milli-, micro- or nanoseconds.
+//! Converts timestamps of 96 bits to 64-bit counts of seconds, milli-, micro- or nanoseconds.
 //!
 //! ```text
 //! INT96                                | nanoseconds of the day, i64 | Julian day, i32 |
 //! FIXED_LEN_BYTE_ARRAY(12) TIMESTAMP   | units since the epoch, 96-bit two's complement |
 //! ```
 //!
-//! Both are little endian, and their range exceeds that of 64-bit nanoseconds, which ends in 1677 and 2262.
+//! Both layouts are little endian, and their range exceeds 64-bit nanoseconds, which end in 1677 and 2262.
 //!
-//! **Shapes**: 12 bytes per value in, one `i64` per value out. An incomplete value at the end is ignored.
+//! Each value has 12 bytes and becomes one `i64`. An incomplete value at the end is ignored.
 
 use std::mem::MaybeUninit;
 
@@ -30,8 +30,8 @@ const fn units_per_day(per_second: i64) -> i64 {
     SECONDS_PER_DAY * per_second
 }
 
-/// Returns the last day whose units always fit into 64 bits, whatever the time of day. Days are counted from the
-/// epoch in both directions.
+/// Returns the last day whose units always fit into 64 bits, for any time of day. Days are counted from the epoch in
+/// both directions.
 const fn last_day(per_second: i64) -> i64 {
     i64::MAX / units_per_day(per_second) - 1
 }
@@ -43,7 +43,7 @@ const fn nanos_per_unit(per_second: i64) -> i64 {
 /// The layout of 96-bit timestamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// INT96: a Julian day, and the nanoseconds of that day.
+    /// INT96, which is a Julian day and the nanoseconds of that day.
     JulianDay,
     /// A count of units since the epoch, with 10^3, 10^6 or 10^9 units per second.
     Count {
@@ -52,15 +52,15 @@ pub enum Layout {
     },
 }
 
-/// Appends timestamps as counts of units since the epoch, with `per_second` units per second (1, 10^3, 10^6 or
-/// 10^9), rounded down. Values that do not fit into 64 bits wrap around.
+/// Appends timestamps as counts of units since the epoch, rounded down. There are `per_second` units per second (1,
+/// 10^3, 10^6 or 10^9). Values that do not fit into 64 bits wrap around.
 ///
-/// Returns true if any value wrapped around; [`overflows`] identifies these values.
+/// Returns true if any value wrapped around. [`overflows`] identifies these values.
 pub fn extend(bytes: &[u8], layout: Layout, per_second: i64, out: &mut Vec<i64>) -> bool {
     let values = bytes.as_chunks::<12>().0;
     let before = out.len();
     let usual = match (layout, per_second) {
-        // All constants are known at compile time, so no division is needed.
+        // Since all constants are known at compile time, no division is needed.
         (Layout::JulianDay, 1) => extend_usual::<1>(values, out),
         (Layout::JulianDay, 1_000) => extend_usual::<1_000>(values, out),
         (Layout::JulianDay, 1_000_000) => extend_usual::<1_000_000>(values, out),
@@ -80,8 +80,8 @@ pub fn extend(bytes: &[u8], layout: Layout, per_second: i64, out: &mut Vec<i64>)
     any
 }
 
-/// Appends INT96 values, and returns true if all of them are usual: a time of day, on a day in the range of the
-/// units. Other values are converted incorrectly.
+/// Appends INT96 values, and returns true if all of them are usual. A usual value is a time of day, on a day in the
+/// range of the units. Other values are converted incorrectly, so the caller must convert again.
 fn extend_usual<const PER_SECOND: i64>(values: &[[u8; 12]], out: &mut Vec<i64>) -> bool {
     out.reserve(values.len());
     let slots = &mut out.spare_capacity_mut()[..values.len()];
@@ -92,7 +92,7 @@ fn extend_usual<const PER_SECOND: i64>(values: &[[u8; 12]], out: &mut Vec<i64>) 
     usual
 }
 
-/// Writes the slots of all whole vector blocks. Returns the number of these values, and true if all of them are
+/// Writes the slots for all whole vector blocks. Returns how many values these blocks have, and true if all of them are
 /// usual.
 #[cfg(target_arch = "x86_64")]
 fn convert_blocks<const PER_SECOND: i64>(
@@ -120,7 +120,7 @@ fn convert_blocks<const PER_SECOND: i64>(
     (0, true)
 }
 
-/// Converts nothing: there are no vector kernels.
+/// Converts nothing, because there are no vector kernels for this architecture.
 #[cfg(not(target_arch = "x86_64"))]
 fn convert_blocks<const PER_SECOND: i64>(
     _: &[[u8; 12]],
@@ -138,7 +138,7 @@ fn convert_usual<const PER_SECOND: i64>(
     let last_day = const { last_day(PER_SECOND).cast_unsigned() };
     let nanos_per_unit = const { nanos_per_unit(PER_SECOND).cast_unsigned() };
     let mut usual = true;
-    // A `for` loop, so that `usual` stays in a register.
+    // We use a `for` loop, so that `usual` stays in a register.
     for (slot, value) in slots.iter_mut().zip(values) {
         let (days, nanos) = parse(value);
         let nanos = nanos.cast_unsigned();
@@ -149,7 +149,7 @@ fn convert_usual<const PER_SECOND: i64>(
     usual
 }
 
-/// Returns, for each of the timestamps, true if it does not fit into 64 bits.
+/// Returns, for each timestamp, true if it does not fit into 64 bits.
 pub fn overflows(bytes: &[u8], layout: Layout, per_second: i64) -> impl Iterator<Item = bool> {
     bytes
         .as_chunks::<12>()
@@ -169,7 +169,7 @@ fn convert(value: &[u8; 12], layout: Layout, per_second: i64) -> (i64, bool) {
 /// Returns the days since the epoch, and the nanoseconds of the day.
 #[inline(always)]
 fn parse(value: &[u8; 12]) -> (i64, i64) {
-    // Reads whole numbers: the compiler would not merge single bytes into one load.
+    // We read whole numbers, because the compiler would not merge single bytes into one load.
     let nanos = plain::read::<i64>(value).unwrap_or_default();
     let days = plain::read::<i32>(&value[8..]).unwrap_or_default();
     (i64::from(days) - JULIAN_EPOCH, nanos)
@@ -178,13 +178,13 @@ fn parse(value: &[u8; 12]) -> (i64, i64) {
 /// Converts nanoseconds of a Julian day to units since the epoch. Also returns true if they wrapped around.
 fn julian(value: &[u8; 12], per_second: i64) -> (i64, bool) {
     let (days, nanos) = parse(value);
-    // A day is a whole number of units, so rounding the time of day down rounds the sum down.
+    // A day is a whole number of units, so it suffices to round the time of day down.
     let part = nanos.div_euclid(NANOS_PER_SECOND / per_second.max(1));
     let exact = i128::from(days) * i128::from(SECONDS_PER_DAY * per_second) + i128::from(part);
     (exact as i64, i64::try_from(exact).is_err())
 }
 
-/// Converts a 96-bit count with `from` units per second to one with `to` units per second. Also returns true if it
+/// Converts a 96-bit count with `from` units per second to a count with `to` units per second. Also returns true if it
 /// wrapped around.
 #[inline]
 fn count(value: &[u8; 12], from: i64, to: i64) -> (i64, bool) {
@@ -192,7 +192,7 @@ fn count(value: &[u8; 12], from: i64, to: i64) -> (i64, bool) {
     wide[4..].copy_from_slice(value);
     // The arithmetic shift extends the sign.
     let units = i128::from_le_bytes(wide) >> 32;
-    // 96 bits times 10^9 stay below 127 bits.
+    // The product cannot overflow, because 96 bits times 10^9 stay below 127 bits.
     let exact = if from <= to {
         units * i128::from(to / from.max(1))
     } else {

@@ -29,7 +29,7 @@ fn julian_days_in_every_unit() {
         read(value, layout, 1_000_000_000),
         (86_401_000_000_001, false)
     );
-    // One nanosecond before the epoch, written both ways, rounds down.
+    // One nanosecond before the epoch rounds down, in both ways in which it can be written.
     for value in [int96(2_440_587, 86_399_999_999_999), int96(2_440_588, -1)] {
         assert_eq!(read(value, layout, 1_000_000_000), (-1, false));
         assert_eq!(read(value, layout, 1_000), (-1, false));
@@ -50,7 +50,7 @@ fn julian_days_beyond_64_bits() {
         read(value, Layout::JulianDay, 1_000_000_000),
         (wrapped, true)
     );
-    // The last day with valid timestamps is incomplete: i64::MAX is within it.
+    // The last day with valid timestamps is incomplete, because i64::MAX is within it.
     let (day, nanos) = (i64::MAX / 86_400_000_000_000, i64::MAX % 86_400_000_000_000);
     let last = int96((day + 2_440_588) as i32, nanos);
     assert_eq!(
@@ -62,7 +62,7 @@ fn julian_days_beyond_64_bits() {
         read(behind, Layout::JulianDay, 1_000_000_000),
         (i64::MIN, true)
     );
-    // i64::MIN needs a day that does not fit by itself; its nanoseconds bring the sum back into range.
+    // i64::MIN needs a day that does not fit by itself, but its nanoseconds bring the sum back into range.
     let day = i64::MIN.div_euclid(86_400_000_000_000);
     let first = int96(
         (day + 2_440_588) as i32,
@@ -93,7 +93,7 @@ fn counts_of_96_bits() {
     assert_eq!(read(bytes(-(1 << 95)), millis, 1_000_000_000), (0, true));
 }
 
-/// Compares every block size and remainder with exact conversion of one value at a time.
+/// Compares every block size and remainder with an exact conversion of one value at a time.
 #[test]
 fn many_are_converted_like_one() {
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
@@ -105,7 +105,7 @@ fn many_are_converted_like_one() {
     };
     let all = (0..40).chain([1001]);
     for n in all.step_by(if cfg!(miri) { 13 } else { 1 }) {
-        // Usual values, including the ends of the day and of the range.
+        // These are usual values, including the ends of the day and of the range.
         let mut values: Vec<[u8; 12]> = (0..n)
             .map(|i| {
                 let nanos = match i % 5 {
@@ -122,7 +122,7 @@ fn many_are_converted_like_one() {
             })
             .collect();
         check(&values);
-        // One unusual value, at each position.
+        // There is one unusual value, at each position in turn.
         for (i, unusual) in [
             int96(i32::MIN, 1),
             int96(i32::MAX, -1),

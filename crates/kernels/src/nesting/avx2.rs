@@ -1,4 +1,4 @@
-//! Masks of levels with AVX2: two comparisons each.
+//! Computes masks of levels with AVX2, which takes two comparisons for each mask.
 
 use std::arch::x86_64::*;
 

@@ -1,4 +1,4 @@
-//! Masks of levels with AVX-512: one comparison each.
+//! Computes masks of levels with AVX-512, which takes one comparison for each mask.
 
 use std::arch::x86_64::*;
 

@@ -1,16 +1,16 @@
-//! Two bits per level, from which the offsets of a list can be computed.
+//! Two bits per level, from which we can compute a list's offsets.
 
 use herringbone_arrow::buffer::{BooleanBuffer, Buffer};
 
 use crate::trim;
 
-/// The levels that concern a list: those with a repetition level of at most that of its elements. Columns with
-/// equal lists have equal bits.
+/// The levels that concern a list, which are the ones whose repetition level is at most the one of its elements.
+/// Columns with equal lists have equal bits.
 #[derive(Debug, Default)]
 pub struct ListLevels {
     goes_on: Vec<u64>,
     has_element: Vec<u64>,
-    /// The incomplete last words of both bit vectors. They have `fill` bits, fewer than 64.
+    /// The incomplete last words of both bit vectors. Each has `fill` bits, which is less than 64.
     partial: (u64, u64),
     fill: usize,
 }
@@ -26,7 +26,7 @@ impl ListLevels {
         self.len() == 0
     }
 
-    /// Takes all bits: first those set if a list continues, then those set if an element exists.
+    /// Takes all bits. The first buffer has a bit set if a list continues, and the second if an element exists.
     pub fn finish(&mut self) -> (BooleanBuffer, BooleanBuffer) {
         let len = self.len();
         let mut all = std::mem::take(self);
@@ -41,7 +41,7 @@ impl ListLevels {
         (bits(all.goes_on), bits(all.has_element))
     }
 
-    /// Appends the lowest `n` (at most 64) bits. The bits above them are zero.
+    /// Appends the lowest `n` (at most 64) bits. The bits above them must be zero.
     #[inline(always)]
     pub(super) fn push(&mut self, goes_on: u64, has_element: u64, n: usize) {
         self.partial.0 |= goes_on << self.fill;

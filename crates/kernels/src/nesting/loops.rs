@@ -15,12 +15,12 @@ use crate::cpu::{Avx2, Avx512};
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::multiversion::per_instruction_set;
 
-/// Loops over levels, implemented by tokens of instruction sets.
+/// Loops over levels, which tokens of instruction sets implement.
 pub(super) trait Loops: Copy {
     /// Runs [`super::row_starts`].
     fn row_starts(self, rep: &[u8], max_rows: usize) -> (usize, usize);
 
-    /// Runs [`super::list_offsets`]; the levels and offsets have already been checked.
+    /// Runs [`super::list_offsets`], which has already checked the levels and offsets.
     fn list_offsets<O: OffsetSizeTrait>(
         self,
         plan: &ListPlan,

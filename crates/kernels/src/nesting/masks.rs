@@ -1,6 +1,6 @@
-//! Processes 64 levels at a time: every comparison returns a mask, and the rest is arithmetic on masks.
+//! Processes 64 levels at a time. Every comparison returns a mask, and the rest is arithmetic on masks.
 //!
-//! Inlined into one function for each instruction set that can compute such masks fast.
+//! These functions are inlined into one function for each instruction set that can compute such masks fast.
 
 use herringbone_arrow::array::OffsetSizeTrait;
 
@@ -12,7 +12,7 @@ use crate::bitmap::{Bitmap, low_bits};
 /// The number of levels in a block.
 const BLOCK: usize = 64;
 
-/// Comparisons of levels with a constant, implemented by tokens of instruction sets.
+/// Comparisons of levels with a constant, which tokens of instruction sets implement.
 pub(super) trait Masks: Copy {
     /// A vector of up to 64 levels.
     type Levels: Copy;
@@ -20,14 +20,14 @@ pub(super) trait Masks: Copy {
     /// Loads the first 64 levels. The mask bits of missing levels are unspecified.
     fn load(self, levels: &[u8]) -> Self::Levels;
 
-    /// Returns a bit for each level, set if it is at least `level`.
+    /// Returns a bit for each level, which is set if the level is at least `level`.
     fn at_least(self, levels: Self::Levels, level: u8) -> u64;
 
-    /// Returns the bits of `bits` at the set bits of `mask`, packed together.
+    /// Returns those bits of `bits` for which `mask` has a set bit, packed together.
     fn extract(self, bits: u64, mask: u64) -> u64;
 }
 
-/// Returns a bit for each level, set if it is at most `level`.
+/// Returns a bit for each level, which is set if the level is at most `level`.
 #[inline(always)]
 fn at_most<M: Masks>(cpu: M, levels: M::Levels, level: u8) -> u64 {
     match level.checked_add(1) {
@@ -44,7 +44,7 @@ pub(super) fn row_starts(cpu: impl Masks, rep: &[u8], max_rows: usize) -> (usize
         let mut starts = at_most(cpu, cpu.load(rep), 0) & low_bits(rep.len());
         let here = starts.count_ones() as usize;
         if here > max_rows - rows {
-            // The first remaining start is then that of the row after the last one.
+            // After this, the first remaining start belongs to the row after the last one.
             (rows..max_rows).for_each(|_| starts &= starts - 1);
             return (max_rows, block * BLOCK + starts.trailing_zeros() as usize);
         }
@@ -53,7 +53,7 @@ pub(super) fn row_starts(cpu: impl Masks, rep: &[u8], max_rows: usize) -> (usize
     (rows, rep.len())
 }
 
-/// Implements [`super::list_offsets`]. The resulting number of elements is known to fit into an offset.
+/// Implements [`super::list_offsets`], which has checked that the resulting number of elements fits into an offset.
 #[inline(always)]
 pub(super) fn list_offsets<O: OffsetSizeTrait>(
     cpu: impl Masks,
@@ -63,7 +63,7 @@ pub(super) fn list_offsets<O: OffsetSizeTrait>(
     count: &mut usize,
     validity: &mut Bitmap,
 ) -> Result<(), Malformed> {
-    // If there is only one offset, the first list has not begun.
+    // If there is only one offset, then the first list has not begun.
     let mut begun = offsets.len() > 1;
     for (rep, def) in rep.chunks(BLOCK).zip(def.chunks(BLOCK)) {
         let there = low_bits(rep.len());
@@ -95,8 +95,8 @@ pub(super) fn list_offsets<O: OffsetSizeTrait>(
     Ok(())
 }
 
-/// Appends, for each slot, the number of elements before it. The end offset of the previous list, which is already
-/// present, is set to the same number.
+/// Appends, for each slot, the number of elements before it. This also becomes the end offset of the previous list,
+/// which is already present.
 #[inline(always)]
 fn push_starts<O: OffsetSizeTrait>(
     mut slots: u64,
@@ -106,7 +106,7 @@ fn push_starts<O: OffsetSizeTrait>(
 ) {
     offsets.reserve(BLOCK);
     let start = |slots: u64| {
-        // The elements below the lowest remaining slot.
+        // These are the elements below the lowest remaining slot.
         let below = slots.wrapping_sub(1) & !slots;
         O::usize_as(count + (elements & below).count_ones() as usize)
     };
@@ -118,7 +118,7 @@ fn push_starts<O: OffsetSizeTrait>(
     let mut pushed = 0;
     for slot in spare {
         slots &= slots.wrapping_sub(1);
-        // The caller sets the end of the last slot.
+        // After the last slot, this value has no meaning, and the caller sets it to the slot's end.
         slot.write(start(slots));
         pushed += 1;
     }
@@ -142,7 +142,7 @@ pub(super) fn slot_validity(
         rep.len().min(def.len())
     };
     let (mut rep, mut def) = (rep, &def[..levels]);
-    // While all slots are valid, the bitmap is only a length.
+    // As long as all slots are valid, the bitmap is only a length, so we append to it directly.
     while !def.is_empty() && validity.words().is_none() {
         let (valid, slots) = block(cpu, plan, &mut rep, &mut def);
         validity.append_bits(valid, slots);
@@ -209,10 +209,10 @@ pub(super) fn count_ge(cpu: impl Masks, levels: &[u8], level: u8) -> usize {
     levels.chunks(BLOCK).map(count).sum()
 }
 
-/// Returns the bits of `bits` at the set bits of `mask`, packed together, without a dedicated instruction.
+/// Returns those bits of `bits` for which `mask` has a set bit, packed together, without a dedicated instruction.
 ///
-/// Each of six steps moves bits down by its step size. It moves the bits with an odd number of gaps of that size
-/// below them (counted by a prefix sum modulo two).
+/// There are six steps, each of which moves bits down by its step size. It moves the bits that have an odd number of
+/// gaps of that size below them, which a prefix sum modulo two counts.
 pub(super) fn extract(bits: u64, mut mask: u64) -> u64 {
     let mut bits = bits & mask;
     let mut gaps = !mask << 1;

@@ -1,7 +1,7 @@
 //! Converts repetition and definition levels to list offsets and validity.
 //!
-//! Levels are one byte each. A repetition level is the depth of repetition at which a position continues. A
-//! definition level is the defined length of the path to the value. For a list at any depth:
+//! A level is one byte. A repetition level is the depth of repetition at which a position continues, and a definition
+//! level is the defined length of the path to the value. For a list at any depth:
 //!
 //! ```text
 //! a list slot begins     if rep <  rep_level  and  def >= parent_element_def
@@ -9,10 +9,10 @@
 //! an element begins      if rep <= rep_level  and  def >= element_def
 //! ```
 //!
-//! So all outputs follow from comparisons of levels with constants. Each comparison of 64 positions returns a mask.
-//! The elements before a slot are a population count. Validity is the bits of one mask at the set bits of another.
-//! Levels may be passed in blocks that end anywhere. If a caller processes every depth of one block before the next
-//! block, the levels are still in the cache.
+//! So all outputs follow from comparisons of levels with constants, and each comparison of 64 positions returns a mask.
+//! The number of elements before a slot is a population count, and validity consists of one mask's bits at the set bits
+//! of another. You may pass levels in blocks that end anywhere. If you process every depth for one block before the
+//! next block, the levels are still in the cache.
 
 use herringbone_arrow::array::OffsetSizeTrait;
 
@@ -60,7 +60,7 @@ macro_rules! dispatch {
     }};
 }
 
-/// The levels at which a list appears in the levels of one of its leaves.
+/// The levels at which a list appears among the levels of one of its leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListPlan {
     /// The repetition level of the list's elements.
@@ -69,8 +69,8 @@ pub struct ListPlan {
     pub list_def: u8,
     /// The lowest definition level at which an element exists.
     pub element_def: u8,
-    /// The lowest definition level at which a slot for the list exists: the `element_def` of the enclosing list, or
-    /// zero.
+    /// The lowest definition level at which a slot for the list exists, which is the `element_def` of the enclosing
+    /// list, or zero.
     pub parent_element_def: u8,
     /// True if the list may be null.
     pub nullable: bool,
@@ -78,23 +78,23 @@ pub struct ListPlan {
 
 /// Returns the number of levels that belong to the first `max_rows` rows that start in `rep`.
 ///
-/// **Shapes**: `(rows, levels)`. `rows` is the number of rows that start, at most `max_rows`. `levels` is the number
-/// of levels before the start of the next row, or of all levels if no further row starts. Levels before the first
-/// start of a row continue an earlier row and are included.
+/// The result is `(rows, levels)`. `rows` is the number of rows that start, which is at most `max_rows`. `levels` is
+/// the number of levels before the start of the next row, or of all levels if no further row starts. Levels before the
+/// first row start continue an earlier row, and are included.
 pub fn row_starts(rep: &[u8], max_rows: usize) -> (usize, usize) {
     dispatch!(cpu => cpu.row_starts(rep, max_rows))
 }
 
 /// Appends the end offset of each list to `offsets`.
 ///
-/// **Shapes**: levels in. `offsets` is not empty and ends with `count`, the number of elements so far (both are
-/// zero at the start of a batch). Every list slot appends one offset, and one bit to `validity`, set if the list is
-/// not null. Afterwards, the last offset and `count` include the current elements of the last list, which the next
-/// block may continue.
+/// `offsets` must not be empty, and must end with `count`, which is the number of elements so far. Both are zero at the
+/// start of a batch. Every list slot appends one offset, and to `validity` one bit, which is set if the list is not
+/// null. Afterwards, the last offset and `count` include the current elements of the last list, because the next block
+/// may continue it.
 ///
 /// # Errors
-/// [`Malformed`] if `rep` and `def` differ in length, if an element continues a list that does not exist, or if
-/// offsets of type `O` overflow. Some offsets may already have been appended.
+/// Fails with [`Malformed`] if `rep` and `def` differ in length, if an element continues a list that does not exist, or
+/// if offsets of type `O` overflow. Some offsets may already have been appended then.
 pub fn list_offsets<O: OffsetSizeTrait>(
     plan: &ListPlan,
     rep: &[u8],
@@ -107,10 +107,11 @@ pub fn list_offsets<O: OffsetSizeTrait>(
     dispatch!(cpu => cpu.list_offsets(plan, (rep, def), offsets, count, validity))
 }
 
-/// Appends a bit for each slot of a leaf, a struct or a list, set if the slot is not null.
+/// Appends a bit for each slot of a leaf, a struct or a list, which is set if the slot is not null. Returns the number
+/// of slots.
 ///
-/// **Shapes**: positions with `rep <= max_rep` and `def >= slot_def` are slots, and their bit is
-/// `def >= valid_def`. Without repetition, `rep` may be empty, which stands for zeros. Returns the number of slots.
+/// Positions with `rep <= max_rep` and `def >= slot_def` are slots, and their bit is `def >= valid_def`. If there is no
+/// repetition, `rep` may be empty, which stands for zeros.
 pub fn slot_validity(
     rep: &[u8],
     def: &[u8],
@@ -127,12 +128,11 @@ pub fn slot_validity(
     dispatch!(cpu => cpu.slot_validity(plan, rep, def, validity))
 }
 
-/// Appends the levels that concern a list. The list's elements have the repetition level `rep_level` and exist from
-/// the definition level `element_def` on.
+/// Appends the levels that concern a list. The list's elements have the repetition level `rep_level` and exist from the
+/// definition level `element_def` on.
 ///
-/// **Shapes**: positions with `rep <= rep_level` are appended as two bits: `rep == rep_level` if the level
-/// continues the list, and `def >= element_def` if an element exists. If `rep` and `def` differ in length, the
-/// surplus is ignored.
+/// Positions with `rep <= rep_level` are appended as two bits: `rep == rep_level` if the level continues the list, and
+/// `def >= element_def` if an element exists. If `rep` and `def` differ in length, the surplus is ignored.
 pub fn list_levels(
     rep: &[u8],
     def: &[u8],
@@ -161,7 +161,7 @@ struct SlotPlan {
     valid_def: u8,
 }
 
-/// Checks that the levels match each other and that the offsets end with `count`.
+/// Checks that there are as many levels of both kinds, and that the offsets end with `count`.
 fn check_offsets<O: OffsetSizeTrait>(
     rep: &[u8],
     def: &[u8],
@@ -177,7 +177,7 @@ fn check_offsets<O: OffsetSizeTrait>(
         Some(last) if last.as_usize() == count => {}
         _ => return Err(Malformed("list offsets do not continue where they ended")),
     }
-    // No offset of this call is greater, so none of them needs its own check.
+    // This call appends no offset that is greater, so none of them needs its own check.
     count
         .checked_add(rep.len())
         .and_then(O::from_usize)

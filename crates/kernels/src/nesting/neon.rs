@@ -1,4 +1,4 @@
-//! Masks of levels with NEON: four comparisons, whose results are summed to bits.
+//! Computes masks of levels with NEON, which takes four comparisons for each mask. The results are summed to bits.
 
 use std::arch::aarch64::*;
 
@@ -31,7 +31,7 @@ impl Masks for Neon {
     }
 }
 
-/// Returns a bit for each level, set if it is at least `level`.
+/// Returns a bit for each level, which is set if the level is at least `level`.
 #[inline]
 #[target_feature(enable = "neon")]
 fn at_least(levels: &[u8; 64], level: u8) -> u64 {
@@ -44,7 +44,7 @@ fn at_least(levels: &[u8; 64], level: u8) -> u64 {
         let levels = unsafe { vld1q_u8(levels.as_ptr().add(index * 16)) };
         vandq_u8(vcgeq_u8(levels, level), bits)
     };
-    // Adding neighbours three times combines the bits of eight levels into one byte.
+    // If we add neighbours three times, the bits of eight levels are combined into one byte.
     let low = vpaddq_u8(quarter(0), quarter(1));
     let high = vpaddq_u8(quarter(2), quarter(3));
     let sums = vpaddq_u8(low, high);

@@ -6,7 +6,7 @@ use super::{ListLevels, ListPlan, SlotPlan};
 use crate::Malformed;
 use crate::bitmap::Bitmap;
 
-/// The error for an element without a list.
+/// The error for an element that has no list.
 pub(super) const STRAY: Malformed = Malformed("a list continues before it has begun");
 
 /// Implements [`super::row_starts`].
@@ -23,7 +23,7 @@ pub(super) fn row_starts(rep: &[u8], max_rows: usize) -> (usize, usize) {
     (rows, rep.len())
 }
 
-/// Implements [`super::list_offsets`]. The resulting number of elements is known to fit into an offset.
+/// Implements [`super::list_offsets`], which has checked that the resulting number of elements fits into an offset.
 pub(super) fn list_offsets<O: OffsetSizeTrait>(
     plan: &ListPlan,
     (rep, def): (&[u8], &[u8]),
@@ -31,7 +31,7 @@ pub(super) fn list_offsets<O: OffsetSizeTrait>(
     count: &mut usize,
     validity: &mut Bitmap,
 ) -> Result<(), Malformed> {
-    // If there is only one offset, the first list has not begun.
+    // If there is only one offset, then the first list has not begun.
     let mut begun = offsets.len() > 1;
     for (rep, def) in rep.iter().zip(def) {
         let element = *rep <= plan.rep_level && *def >= plan.element_def;

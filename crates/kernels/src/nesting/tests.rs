@@ -1,9 +1,9 @@
-//! Compares levels with the nested values that they were shredded from.
+//! Compares levels with the nested values from which they were shredded.
 
 use super::*;
 
-/// `optional group a (LIST) { repeated group list { optional group element (LIST) {
-/// repeated group list { optional int32 element }}}}`: definition levels 0 to 5.
+/// A row of `optional group a (LIST) { repeated group list { optional group element (LIST) {
+/// repeated group list { optional int32 element }}}}`, with definition levels 0 to 5.
 type Inner = Option<Vec<Option<i32>>>;
 type Outer = Option<Vec<Inner>>;
 
@@ -22,7 +22,7 @@ const INNER: ListPlan = ListPlan {
     nullable: true,
 };
 
-/// Returns the levels of `rows`, shredded as in the Dremel paper.
+/// Returns the levels of `rows`, which are shredded as in the Dremel paper.
 fn shred(rows: &[Outer]) -> (Vec<u8>, Vec<u8>) {
     let (mut rep, mut def) = (Vec::new(), Vec::new());
     let mut put = |r: u8, d: u8| {
@@ -90,7 +90,7 @@ fn offsets_of<T>(lists: &[Option<Vec<T>>]) -> Vec<usize> {
     std::iter::once(0).chain(ends).collect()
 }
 
-/// For each level of the lists, returns whether it continues a list and whether it has an element.
+/// Returns, for each level of the lists, whether it continues a list and whether it has an element.
 fn levels_of<T>(lists: &[Option<Vec<T>>]) -> Vec<(bool, bool)> {
     let list_slots = |list: &Option<Vec<T>>| match list.as_ref().map_or(0, Vec::len) {
         0 => vec![(false, false)],
@@ -144,7 +144,7 @@ fn check_blocks<O: OffsetSizeTrait>(rows: &[Outer], block: usize) {
     assert_eq!(slots, leaves.len());
     let [outer, deeper] = levels;
     assert_eq!(pairs(outer), levels_of(rows));
-    // Rows without inner lists also have one level.
+    // Rows that have no inner lists also have one level.
     let missing = |row: &Outer| match row {
         Some(lists) if !lists.is_empty() => lists.clone(),
         _ => vec![None],
@@ -245,7 +245,8 @@ fn scalar_hostile_levels_are_errors() {
         )
     };
     assert_eq!(call(&[0, 1], &[2, 2], vec![0], 0), Ok(()));
-    // A level that continues a list before the first list, and one that continues a list without an element.
+    // The first level continues a list before the first list begins. The second case continues a list without an
+    // element.
     assert_eq!(call(&[1], &[2], vec![0], 0), Err(scalar::STRAY));
     assert_eq!(call(&[0, 1], &[2, 1], vec![0], 0), Err(scalar::STRAY));
     assert_eq!(call(&[1], &[2], vec![0, 7], 7), Ok(()));
@@ -257,12 +258,12 @@ fn scalar_hostile_levels_are_errors() {
     assert!(call(&[0], &[2], vec![0, i32::MAX], most).is_err());
 }
 
-/// Returns every result of `cpu` for some levels, which may be inconsistent.
+/// Returns every result that `cpu` computes for some levels, which may be inconsistent.
 fn results(cpu: impl Loops, plan: &ListPlan, rep: &[u8], def: &[u8]) -> impl std::fmt::Debug {
     let (mut offsets, mut count) = (vec![0_i32], 0);
     let (mut lists, mut slots, mut flat) = (Bitmap::new(), Bitmap::new(), Bitmap::new());
     let outcome = cpu.list_offsets(plan, (rep, def), &mut offsets, &mut count, &mut lists);
-    // The values appended before an error are unspecified.
+    // The values that were appended before an error are unspecified.
     let listed = outcome.map(|()| (offsets, count, bits(lists)));
     let slot = SlotPlan {
         max_rep: plan.rep_level,
@@ -287,7 +288,7 @@ fn check_against_scalar(cpu: impl Loops) {
     for round in 0..if cfg!(miri) { 12 } else { 2000 } {
         let len = random(state, if round % 2 == 0 { 70 } else { 400 }) as usize;
         let deepest = 1 + random(state, 4);
-        // Most levels do not start a row. This makes some lists long.
+        // Most levels do not start a row, which makes some lists long.
         let mut rep: Vec<u8> = (0..len)
             .map(|_| {
                 (1 + random(state, 6))

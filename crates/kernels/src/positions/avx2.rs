@@ -1,4 +1,4 @@
-//! Bounds of positions with AVX2: two positions in a vector.
+//! Computes the bounds of positions with AVX2, with two positions in a vector.
 
 use std::arch::x86_64::*;
 
@@ -8,7 +8,7 @@ use super::{PositionBounds, PositionBytes};
 pub(super) fn bounds<const WITH_SPREAD: bool>(
     sequences: &[impl AsRef<[PositionBytes]>],
 ) -> PositionBounds {
-    // Two accumulators, so that one half of the comparisons does not wait for the other half.
+    // There are two accumulators, so that one half of the comparisons does not wait for the other half.
     let (mut even, mut odd) = (Lanes::none(), Lanes::none());
     let mut spread = Spread::none();
     for sequence in sequences {
@@ -60,7 +60,7 @@ fn both(positions: &[PositionBytes; 2]) -> __m256d {
     unsafe { _mm256_loadu_pd(positions.as_ptr().cast()) }
 }
 
-/// Returns the numbers of a position, twice.
+/// Returns a position's numbers, twice.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn twice(position: &PositionBytes) -> __m256d {
@@ -75,8 +75,8 @@ struct Lanes {
     max: __m256d,
 }
 
-// The minimum and maximum instructions return their second operand if either is NaN. So the current bounds are the
-// second operand.
+// If either operand is NaN, the minimum and maximum instructions return the second one. So the current bounds are
+// always the second operand.
 impl Lanes {
     #[inline]
     #[target_feature(enable = "avx2")]
@@ -118,11 +118,11 @@ impl Lanes {
     }
 }
 
-/// The largest distance between the x of a position and the x of the first position in its sequence.
+/// The largest distance between a position's x and the x of the first position in its sequence.
 struct Spread {
     first: __m256d,
     farthest: __m256d,
-    /// All bits of a lane are set if the x of a first position is NaN.
+    /// All bits of a lane are set if a first position's x is NaN.
     unknown: __m256d,
 }
 
@@ -146,7 +146,7 @@ impl Spread {
         self.unknown = _mm256_or_pd(self.unknown, is_nan);
     }
 
-    /// Adds two positions, and two others.
+    /// Adds two positions, and two more.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn add(&mut self, a: __m256d, b: __m256d) {

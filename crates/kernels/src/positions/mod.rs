@@ -1,6 +1,6 @@
-//! Bounds of positions in the plane: pairs of doubles, as in well-known binary.
+//! Computes the bounds of positions in the plane, which are pairs of doubles, as in well-known binary.
 //!
-//! **Shapes**: any number of sequences of any number of positions in, one set of bounds out.
+//! Any number of sequences, with any number of positions each, have one set of bounds.
 
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::Avx2;
@@ -11,18 +11,18 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-/// The bytes of x and y, the least significant first.
+/// The bytes of x and y, least significant byte first.
 pub type PositionBytes = [[u8; 8]; 2];
 
 /// The bounds of the positions in some sequences. NaNs are ignored.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PositionBounds {
-    /// The least x and the least y; infinite if there are none.
+    /// The least x and the least y, which are infinite if there are none.
     pub min: [f64; 2],
-    /// The greatest x and the greatest y; negative infinite if there are none.
+    /// The greatest x and the greatest y, which are negative infinite if there are none.
     pub max: [f64; 2],
-    /// The largest distance between the x of a position and the x of the first position in its sequence. Infinite
-    /// if the x of a first position is NaN; 0 if the spread was not requested.
+    /// The largest distance between a position's x and the x of the first position in its sequence. This is infinite if
+    /// a first position's x is NaN, and 0 if the spread was not requested.
     pub x_spread: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Computes bounds one position at a time.
+//! Computes bounds, one position at a time.
 
 use super::{PositionBounds, PositionBytes};
 

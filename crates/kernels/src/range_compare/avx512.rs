@@ -1,10 +1,10 @@
-//! Comparisons with AVX-512, which produce one bit per number.
+//! Compares with AVX-512, whose comparisons produce one bit per number.
 
 use std::arch::x86_64::*;
 
 macro_rules! block {
     ($block:ident, $type:ty, $lanes:literal, load $load:ident, set $set:ident, ge $ge:ident, le $le:ident) => {
-        /// Returns one bit per number, set if it lies between `low` and `high`, both inclusive.
+        /// Returns one bit per number, which is set if the number lies between `low` and `high`, both inclusive.
         #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
         #[inline]
         pub(super) fn $block(block: &[$type; 64], (low, high): ($type, $type)) -> u64 {
@@ -28,7 +28,7 @@ block!(
     load _mm512_loadu_epi64, set _mm512_set1_epi64, ge _mm512_cmpge_epi64_mask, le _mm512_cmple_epi64_mask
 );
 
-/// Returns one bit per number, set if it lies between `low` and `high`, both inclusive.
+/// Returns one bit per number, which is set if the number lies between `low` and `high`, both inclusive.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 #[inline]
 pub(super) fn block_i128(block: &[i128; 64], (low, high): (i128, i128)) -> u64 {
@@ -51,7 +51,7 @@ pub(super) fn block_i128(block: &[i128; 64], (low, high): (i128, i128)) -> u64 {
         };
         let lowers = _mm512_permutex2var_epi64(first, even, second);
         let uppers = _mm512_permutex2var_epi64(first, odd, second);
-        // The upper halves decide, if they differ.
+        // If the upper halves differ, they decide.
         let is_not_below = _mm512_cmpgt_epi64_mask(uppers, upper(low))
             | _mm512_cmpeq_epi64_mask(uppers, upper(low))
                 & _mm512_cmpge_epu64_mask(lowers, lower(low));

@@ -1,4 +1,4 @@
-//! Range comparison: finds the numbers that lie between two bounds, as one bit per number.
+//! Finds the numbers that lie between two bounds, as one bit per number.
 
 use herringbone_arrow::array::OffsetSizeTrait;
 use herringbone_arrow::buffer::i256;
@@ -11,19 +11,19 @@ use crate::multiversion::multiversion;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
-/// The number of values in a block; each has one bit of a word.
+/// The number of values in a block. Each value has one bit of a word.
 const BLOCK: usize = 64;
 
-/// A number with a key for comparisons.
+/// A number that has a key for comparisons.
 pub trait OrderKey: Copy {
-    /// The key type, ordered like the numbers.
+    /// The type of the keys, which are ordered as the numbers are.
     type Key: Ord + Copy;
 
     /// Returns the key of the number.
     fn key(self) -> Self::Key;
 
-    /// Compares one block with dedicated instructions, one bit per number. Returns `None` if the type has no such
-    /// instructions.
+    /// Compares one block with dedicated instructions, which return one bit per number. Returns `None` if there are no
+    /// such instructions for the type.
     #[cfg(target_arch = "x86_64")]
     #[doc(hidden)]
     fn block_with(_cpu: Avx512, _block: &[Self; 64], _bounds: (Self::Key, Self::Key)) -> Option<u64>
@@ -89,7 +89,7 @@ impl OrderKey for f64 {
     }
 }
 
-/// Returns the key of a floating-point number. All NaNs are one number above all others, and −0 equals 0.
+/// Returns a floating-point number's key. All NaNs are one number above all others, and −0 equals 0.
 #[inline(always)]
 #[must_use]
 pub fn float_key(value: f64) -> i64 {
@@ -100,27 +100,28 @@ pub fn float_key(value: f64) -> i64 {
         value + 0.0
     };
     let bits = value.to_bits().cast_signed();
-    // Flips all bits of negative numbers except the sign, so that keys ascend with the numbers.
+    // This flips all bits of negative numbers except the sign, so that keys ascend with the numbers.
     bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
 }
 
-/// Returns the bits of all `values`, in words. A bit is set if the key is between `low` and `high`, both inclusive.
+/// Returns the bits for all `values`, in words. A bit is set if the key lies between `low` and `high`, both inclusive.
 #[must_use]
 pub fn between<T: OrderKey>(values: &[T], (low, high): (T::Key, T::Key)) -> Vec<u64> {
     words::<T>(values, Bounds { low, high })
 }
 
-/// Returns the first eight bytes of each value as a number with the same order, padded with zeros for shorter
-/// values. Different values may have the same number.
+/// Returns the first eight bytes of each value as a number that has the same order. Shorter values are padded with
+/// zeros. Note that different values may have the same number.
 ///
-/// **Shapes**: one more offset than values, ascending, into `data`. Bytes past its end count as zeros.
+/// There must be one more offset than values. The offsets ascend, and point into `data`. Bytes past its end count as
+/// zeros.
 #[must_use]
 pub fn first_bytes<O: OffsetSizeTrait>(offsets: &[O], data: &[u8]) -> Vec<u64> {
     #[inline(always)]
     fn inner<O: OffsetSizeTrait>(offsets: &[O], data: &[u8]) -> Vec<u64> {
         let mut firsts = Vec::with_capacity(offsets.len());
         let (mut starts, mut ends) = (offsets, offsets.get(1..).unwrap_or_default());
-        // No closures: they would be compiled without the instructions of the enclosing function.
+        // We use no closures, because they would be compiled without the instructions of the enclosing function.
         while let (Some((block, starts_left)), Some((block_ends, ends_left))) = (
             starts.split_first_chunk::<BLOCK>(),
             ends.split_first_chunk::<BLOCK>(),
@@ -129,8 +130,8 @@ pub fn first_bytes<O: OffsetSizeTrait>(offsets: &[O], data: &[u8]) -> Vec<u64> {
             for (bytes, start) in bytes.iter_mut().zip(block) {
                 *bytes = eight_bytes(data, start.as_usize());
             }
-            // Bytes after a value belong to the next one and are cleared. This loop is branch-free, so compilers
-            // vectorise it.
+            // We clear the bytes after a value, because they belong to the next one. This loop is branch-free, so that
+            // compilers vectorise it.
             for ((first, start), end) in bytes.iter_mut().zip(block).zip(block_ends) {
                 *first = without_next(*first, start.as_usize(), end.as_usize());
             }
@@ -158,7 +159,7 @@ fn eight_bytes(data: &[u8], start: usize) -> u64 {
     }
 }
 
-/// Converts [`eight_bytes`] of a value to a number, clearing the bytes past its end.
+/// Converts a value's [`eight_bytes`] to a number, and clears the bytes past the value's end.
 #[inline(always)]
 fn without_next(bytes: u64, start: usize, end: usize) -> u64 {
     let behind = 8 * 8_u64.saturating_sub(end.wrapping_sub(start) as u64) as u32;
@@ -167,7 +168,7 @@ fn without_next(bytes: u64, start: usize, end: usize) -> u64 {
         .unbounded_shl(behind)
 }
 
-/// Returns the first eight bytes of one value. Their form is described at [`first_bytes`].
+/// Returns the first eight bytes of one value, in the form that [`first_bytes`] describes.
 #[inline]
 #[must_use]
 pub fn first_of(value: &[u8]) -> u64 {
@@ -177,7 +178,7 @@ pub fn first_of(value: &[u8]) -> u64 {
     match (value.first_chunk::<4>(), value.last_chunk::<4>()) {
         (Some(first), Some(last)) => {
             let high = u64::from(u32::from_be_bytes(*first)) << 32;
-            // The bytes that both chunks contain are the same bytes, at the same place.
+            // Some bytes may be in both chunks, but they are the same bytes at the same place.
             high | u64::from(u32::from_be_bytes(*last)) << (8 * (8 - value.len()))
         }
         _ => {
@@ -227,9 +228,9 @@ fn words_of_blocks<T: OrderKey>(cpu: Avx512, values: &[T], bounds: Bounds<T::Key
 fn portable<T: OrderKey>(values: &[T], bounds: Bounds<T::Key>) -> Vec<u64> {
     let mut words = Vec::with_capacity(values.len().div_ceil(BLOCK));
     let (blocks, rest) = values.as_chunks::<BLOCK>();
-    // No closure: it would be compiled without the instructions of the enclosing function.
+    // We use no closure, because it would be compiled without the instructions of the enclosing function.
     for block in blocks {
-        // First one byte per number: compilers turn that into code that uses whole registers.
+        // We first compute one byte per number, because compilers turn this into code that uses whole registers.
         let mut is_between = [0_u8; BLOCK];
         for (is_between, value) in is_between.iter_mut().zip(block) {
             let key = value.key();
@@ -283,7 +284,7 @@ mod tests {
         let half: Vec<i32> = wide.iter().map(|value| *value as i32).collect();
         check(&half, -1000, 1 << 22);
         check(&half, i32::MIN, -1);
-        // Some upper halves are those of the bounds.
+        // Some upper halves equal the upper halves of the bounds.
         let decimals: Vec<i128> = (0..300)
             .map(|i| (i128::from(mixed(i)) << 43) - (1 << 65) * i128::from(i % 3))
             .collect();
@@ -316,7 +317,7 @@ mod tests {
 
     #[test]
     fn first_bytes_are_those_of_values_one_by_one() {
-        // Whole blocks of values, and some values after them.
+        // These are whole blocks of values, and some values after them.
         let values = ["", "a", "abcdefgh", "abcdefghi", "abcdefg", "", "z"].repeat(20);
         let mut offsets = vec![0_i32];
         for value in &values {

@@ -20,11 +20,11 @@ pub(crate) struct Plan32 {
 impl Plan32 {
     /// The number of lanes per register.
     pub(crate) const LANES: usize = 8;
-    /// The widest values that a plan can spread, in bits.
+    /// The largest bit width that a plan can spread.
     pub(crate) const WIDEST: usize = 32;
 
-    /// Creates a plan for widths 0 to 32. Eight values and the bits before them end within the 256 bits of a
-    /// register: 7 + 8 * 31 bits do, and values of 32 bits start at bit 0.
+    /// Creates a plan for widths 0 to 32. Eight values and the bits before them always end within a register's 256
+    /// bits. This is true for 7 + 8 * 31 bits, and values of 32 bits start at bit 0.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn new(run: &Packed<'_>) -> Self {
@@ -54,7 +54,7 @@ impl Plan32 {
         Self::new(&Packed::NONE)
     }
 
-    /// Adapts the plan to `run`. For most runs, it already fits.
+    /// Adapts the plan to `run`, unless it already fits, as it does for most runs.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn refit(&mut self, run: &Packed<'_>) {
@@ -63,7 +63,7 @@ impl Plan32 {
         }
     }
 
-    /// Returns the eight values of register `index` of the run. Lanes past its end are arbitrary.
+    /// Returns the eight values in register `index` of the run. Lanes past its end are arbitrary.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn unpack(&self, run: &Packed<'_>, index: usize) -> __m256i {
@@ -76,8 +76,8 @@ impl Plan32 {
 
 /// A plan that spreads packed values over four 64-bit lanes.
 ///
-/// Four values may end in the middle of a byte. Then every other register starts four bits later or earlier than
-/// its neighbours, so there is one plan for each case.
+/// Four values may end in the middle of a byte. Then every other register starts four bits later or earlier than its
+/// neighbours, so there is one plan for each of the two cases.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan64 {
     even: Half,
@@ -99,7 +99,7 @@ struct Half {
 impl Plan64 {
     /// The number of lanes per register.
     pub(crate) const LANES: usize = 4;
-    /// The widest values that a plan can spread, in bits: 7 + 4 * 62 bits end within a register.
+    /// The largest bit width that a plan can spread, because 7 + 4 * 62 bits end within a register.
     pub(crate) const WIDEST: usize = 62;
 
     /// Creates a plan for widths 0 to [`Self::WIDEST`].
@@ -124,7 +124,7 @@ impl Plan64 {
         Self::new(&Packed::NONE)
     }
 
-    /// Adapts the plan to `run`. For most runs, it already fits.
+    /// Adapts the plan to `run`, unless it already fits, as it does for most runs.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn refit(&mut self, run: &Packed<'_>) {
@@ -133,7 +133,7 @@ impl Plan64 {
         }
     }
 
-    /// Returns the four values of register `index` of the run. Lanes past its end are arbitrary.
+    /// Returns the four values in register `index` of the run. Lanes past its end are arbitrary.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn unpack(&self, run: &Packed<'_>, index: usize) -> __m256i {
@@ -152,8 +152,8 @@ impl Plan64 {
 impl Half {
     /// Creates the half of a plan for registers that start at bit `shift`.
     ///
-    /// If a value starts in 32-bit word `w`, its window is the words `w` and `w + 1`, and the next window is
-    /// `w + 2` and `w + 3`. The permutation takes indices modulo 8: words that wrap around contain no bits of a value.
+    /// If a value starts in 32-bit word `w`, its window is the words `w` and `w + 1`, and the next window is `w + 2`
+    /// and `w + 3`. The permutation takes indices modulo 8, but words that wrap around contain no bits of a value.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn new(shift: usize, width: usize) -> Self {
@@ -174,7 +174,7 @@ impl Half {
     }
 }
 
-/// Loads the 32 bytes of `data` from `start` on, with zeros past its end.
+/// Loads 32 bytes of `data` from `start` on, with zeros past its end.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load(data: &[u8], start: usize) -> __m256i {

@@ -28,16 +28,16 @@ pub(crate) struct Plan64 {
     shape: (usize, usize),
 }
 
-/// A plan that spreads packed values over two registers of 32-bit lanes: one for even positions, one for odd
+/// A plan that spreads packed values over two registers of 32-bit lanes, one for even positions and one for odd
 /// positions.
 ///
-/// Sums of neighbours are then sums of registers.
+/// With this plan, sums of neighbours are sums of registers.
 #[derive(Clone, Copy)]
 pub(crate) struct PairsPlan {
     even: Lanes,
     odd: Lanes,
     mask: __m512i,
-    /// The number of bytes that half of the values take.
+    /// The number of bytes that half the values take.
     half: usize,
     shape: (usize, usize),
 }
@@ -55,9 +55,9 @@ impl PairsPlan {
     /// The number of values in both registers.
     pub(crate) const VALUES: usize = 32;
 
-    /// Creates a plan for widths 0 to 32. The first sixteen values lie in the words at the start of the run. The
-    /// others lie in the words from the start of the seventeenth value. Both halves end within the 512 bits of a
-    /// register, as in [`Plan32::new`].
+    /// Creates a plan for widths 0 to 32. The first sixteen values lie in the words at the start of the run, and the
+    /// others in the words from the start of the seventeenth value on. Both halves end within a register's 512 bits, as
+    /// in [`Plan32::new`].
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn new(run: &Packed<'_>) -> Self {
@@ -65,7 +65,7 @@ impl PairsPlan {
             let places = _mm512_set_epi32(14, 12, 10, 8, 6, 4, 2, 0, 14, 12, 10, 8, 6, 4, 2, 0);
             let places = _mm512_add_epi32(places, _mm512_set1_epi32(first));
             let (word, right) = place_32(run, places);
-            // Words from 16 on are those of the second half.
+            // The words from 16 on belong to the second half.
             let low = _mm512_mask_add_epi32(word, 0xff00, word, _mm512_set1_epi32(16));
             Lanes {
                 low,
@@ -90,7 +90,7 @@ impl PairsPlan {
         Self::new(&Packed::NONE)
     }
 
-    /// Adapts the plan to `run`. For most runs, it already fits.
+    /// Adapts the plan to `run`, unless it already fits, as it does for most runs.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn refit(&mut self, run: &Packed<'_>) {
@@ -99,8 +99,8 @@ impl PairsPlan {
         }
     }
 
-    /// Returns the values of group `index` of the run: first those at even positions, then those at odd positions.
-    /// Values past the end of the run are arbitrary.
+    /// Returns the values in group `index` of the run, first at even positions, then at odd positions. Values past the
+    /// end of the run are arbitrary.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn unpack(&self, run: &Packed<'_>, index: usize) -> (__m512i, __m512i) {
@@ -123,11 +123,11 @@ impl PairsPlan {
 impl Plan32 {
     /// The number of lanes per register.
     pub(crate) const LANES: usize = 16;
-    /// The widest values that a plan can spread, in bits.
+    /// The largest bit width that a plan can spread.
     pub(crate) const WIDEST: usize = 32;
 
-    /// Creates a plan for widths 0 to 32. Sixteen values and the bits before them end within the 512 bits of a
-    /// register: 7 + 16 * 31 bits do, and values of 32 bits start at bit 0.
+    /// Creates a plan for widths 0 to 32. Sixteen values and the bits before them always end within a register's 512
+    /// bits. This is true for 7 + 16 * 31 bits, and values of 32 bits start at bit 0.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn new(run: &Packed<'_>) -> Self {
@@ -151,7 +151,7 @@ impl Plan32 {
         Self::new(&Packed::NONE)
     }
 
-    /// Adapts the plan to `run`. For most runs, it already fits.
+    /// Adapts the plan to `run`, unless it already fits, as it does for most runs.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn refit(&mut self, run: &Packed<'_>) {
@@ -160,7 +160,7 @@ impl Plan32 {
         }
     }
 
-    /// Returns the sixteen values of register `index` of the run. Lanes past its end are arbitrary.
+    /// Returns the sixteen values in register `index` of the run. Lanes past its end are arbitrary.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn unpack(&self, run: &Packed<'_>, index: usize) -> __m512i {
@@ -174,16 +174,16 @@ impl Plan32 {
 impl Plan64 {
     /// The number of lanes per register.
     pub(crate) const LANES: usize = 8;
-    /// The widest values that a plan can spread, in bits.
+    /// The largest bit width that a plan can spread.
     pub(crate) const WIDEST: usize = 64;
 
-    /// Creates a plan for widths 0 to 64. Eight values and the bits before them end within the 512 bits of a
-    /// register: 7 + 8 * 63 bits do, and values of 64 bits start at bit 0.
+    /// Creates a plan for widths 0 to 64. Eight values and the bits before them always end within a register's 512
+    /// bits. This is true for 7 + 8 * 63 bits, and values of 64 bits start at bit 0.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn new(run: &Packed<'_>) -> Self {
         let width = run.width as i64;
-        // Products of lane and width have at most 9 bits, so a 32-bit product suffices.
+        // A 32-bit product suffices, because products of lane and width have at most 9 bits.
         let products = _mm512_mul_epu32(
             _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0),
             _mm512_set1_epi64(width),
@@ -209,7 +209,7 @@ impl Plan64 {
         Self::new(&Packed::NONE)
     }
 
-    /// Adapts the plan to `run`. For most runs, it already fits.
+    /// Adapts the plan to `run`, unless it already fits, as it does for most runs.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn refit(&mut self, run: &Packed<'_>) {
@@ -218,7 +218,7 @@ impl Plan64 {
         }
     }
 
-    /// Returns the eight values of register `index` of the run. Lanes past its end are arbitrary.
+    /// Returns the eight values in register `index` of the run. Lanes past its end are arbitrary.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn unpack(&self, run: &Packed<'_>, index: usize) -> __m512i {
@@ -229,7 +229,7 @@ impl Plan64 {
     }
 }
 
-/// Returns, for the values at `places` of a run, the 32-bit words in which they start and their bits in these
+/// Returns the 32-bit words in which the values at `places` of a run start, and the bits at which they start in these
 /// words.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
@@ -242,7 +242,7 @@ fn place_32(run: &Packed<'_>, places: __m512i) -> (__m512i, __m512i) {
     (_mm512_srli_epi32::<5>(bits), right)
 }
 
-/// Returns a mask of the lowest `width` bits of each 32-bit lane.
+/// Returns a mask for the lowest `width` bits of each 32-bit lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn mask_32(run: &Packed<'_>) -> __m512i {
@@ -252,7 +252,7 @@ fn mask_32(run: &Packed<'_>) -> __m512i {
     )
 }
 
-/// Loads the 64 bytes of `data` from `start` on, with zeros past its end.
+/// Loads 64 bytes of `data` from `start` on, with zeros past its end.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn load(data: &[u8], start: usize) -> __m512i {

@@ -1,16 +1,16 @@
-//! Bit-packed values in vector registers, for DELTA_BINARY_PACKED and ALP.
+//! Unpacks bit-packed values to vector registers, for DELTA_BINARY_PACKED and ALP.
 //!
-//! Values of `width` bits lie back to back, least significant bit first. A register is loaded with the bytes that
-//! contain one value per lane. A permutation moves to each lane the word in which its value starts, and a second
-//! one the word after it. Two shifts and a mask extract the value:
+//! Values of `width` bits lie back to back, least significant bit first. We load a register with the bytes that contain
+//! one value per lane. One permutation moves to each lane the word in which its value starts, and a second permutation
+//! moves the word after it. Two shifts and a mask then extract the value:
 //!
 //! ```text
 //! words        |   w0   |   w1   |   w2   |          lane i starts in word (i * width) / bits,
 //! values       | v0 | v1 | v2 | v3 | v4 |            at bit (i * width) % bits of it
 //! ```
 //!
-//! The permutations depend on the width and on the bit at which the first value starts. They are computed once per
-//! run of values. After each register, the run advances by a whole number of bytes.
+//! The permutations depend on the width, and on the bit at which the first value starts. We compute them once per run
+//! of values, because after each register, the run advances by a whole number of bytes.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
@@ -26,11 +26,11 @@ use crate::bitmap::{load_bits, low_bits};
 /// A run of bit-packed values.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Packed<'a> {
-    /// The bytes from the first value's first byte on; they may extend past the end of the run.
+    /// The bytes from the first value's first byte on. They may extend past the end of the run.
     data: &'a [u8],
-    /// The bit of the first byte at which the first value starts, 0 to 7.
+    /// The bit at which the first value starts in the first byte, 0 to 7.
     shift: usize,
-    /// The number of bits per value, at most those of the target number.
+    /// The number of bits per value, which is at most the number of bits in the target number.
     width: usize,
     /// The number of values.
     n: usize,
@@ -46,7 +46,7 @@ impl<'a> Packed<'a> {
         n: 0,
     };
 
-    /// Returns the values `first..first + n` of those packed in `data`, or `None` if the bytes end early.
+    /// Returns the values `first..first + n` that are packed in `data`, or `None` if the bytes end early.
     #[inline]
     pub(crate) fn new(data: &'a [u8], first: usize, width: usize, n: usize) -> Option<Self> {
         let bits = first.checked_add(n)?.checked_mul(width)?;
@@ -75,19 +75,19 @@ impl<'a> Packed<'a> {
         self.width
     }
 
-    /// Returns the properties of the run that determine a plan.
+    /// Returns the run's properties that determine a plan.
     #[cfg(target_arch = "x86_64")]
     #[inline]
     pub(crate) fn shape(&self) -> (usize, usize) {
         (self.shift, self.width)
     }
 
-    /// Calls `see` with each of the values, in portable code.
+    /// Calls `see` with each of the values. This is portable code.
     #[inline]
     pub(crate) fn for_each(&self, mut see: impl FnMut(u64)) {
         let mask = low_bits(self.width);
         let mut done = 0;
-        // A value of at most 57 bits lies within the eight bytes from its first byte on.
+        // A value of at most 57 bits lies within the eight bytes that start with its first byte.
         if self.width <= 57 {
             while done < self.n {
                 let bit = self.shift + done * self.width;

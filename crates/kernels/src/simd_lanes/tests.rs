@@ -1,4 +1,4 @@
-//! Compares each plan with values extracted from the bytes bit by bit.
+//! Compares each plan with values that are extracted from the bytes bit by bit.
 
 use super::Packed;
 

@@ -1,23 +1,23 @@
-//! Snappy compression.
+//! Compresses Snappy blocks.
 //!
-//! The plain bytes are split into independent windows of 64 KiB. A table maps the hash of a few bytes to the last
-//! position at which they occurred. If the bytes at that position really match, they become a copy, extended over
-//! all following bytes that also match. The bytes between two copies form a literal. If no match is found for a
+//! We split the plain bytes into independent windows of 64 KiB. A table maps the hash of a few bytes to the last
+//! position at which they occurred. If the bytes at that position really match, they become a copy, which we extend
+//! over all following bytes that also match. The bytes between two copies form a literal. If we find no match for a
 //! while, the search proceeds in growing steps.
 //!
-//! The minimum match length decides the size of the block and the speed. Four bytes find the most copies. But in
-//! strings that repeat in long parts, many short matches then hide a longer one. In numbers that share four bytes
-//! with many others, the matches found are distant ones. So a sample of the bytes is compressed in two ways, and
-//! the way with the smaller result is used for the rest.
+//! The minimum match length decides the block's size and the speed. With four bytes we find the most copies. But if
+//! strings repeat in long parts, many short matches then hide a longer one, and if numbers share four bytes with many
+//! others, the matches that we find are distant ones. So we compress a sample of the bytes in two ways, and use the way
+//! with the smaller result for the rest.
 
-/// The number of plain bytes searched together: a position has 16 bits.
+/// The number of plain bytes that we search together, because a position has 16 bits.
 const WINDOW: usize = 1 << 16;
 
-/// The fewest windows for which two ways of compressing are compared.
+/// The fewest windows for which we compare two ways of compressing.
 const COMPARED_FROM: usize = 4;
 
-/// The divisor for the size of the compared sample. It is applied to the bytes beyond the first `COMPARED_FROM / 2`
-/// windows: the first matches that a table finds are not representative.
+/// The divisor for the size of the compared sample. It applies to the bytes beyond the first `COMPARED_FROM / 2`
+/// windows, because the first matches that a table finds are not representative.
 const PART_COMPARED: usize = 32;
 
 /// The average copy length, in bytes, from which the alternative way looks for long matches.
@@ -28,70 +28,69 @@ const MAX_PLACES: u32 = 14;
 /// The binary logarithm of the smallest table size.
 const MIN_PLACES: u32 = 8;
 
-/// The number of bytes that may be loaded from each searched position. No copy begins closer to the end of a
-/// window.
+/// The number of bytes that we may load from each searched position, so no copy begins closer to the end of a window.
 const MARGIN: usize = 16;
 
 /// The maximum size of the encoded plain size, in bytes.
 const MAX_SIZE_BYTES: usize = 5;
 
-/// The number of bytes that may be written past the elements: the tag of the last literal, or the excess of a short
+/// The number of bytes that we may write past the elements, for the tag of the last literal or the excess of a short
 /// literal.
 const SLACK: usize = 32;
 
-/// A literal and the copy after it take at most one byte per `PART_MORE` plain bytes more than the plain bytes. The
-/// worst case is a literal of 61 bytes, with two extra bytes for its length, next to a copy of four bytes, which
-/// saves one.
+/// The divisor that bounds how much a block can grow. A literal and the copy after it exceed the plain bytes by at most
+/// one byte per `PART_MORE` plain bytes. The worst case is a literal of 61 bytes, with two extra bytes for its length,
+/// next to a copy of four bytes, which saves one.
 const PART_MORE: usize = 32;
 
-/// The longest literal whose length fits into the tag, in bytes. Longer literals have one or two length bytes after
-/// the tag.
+/// The length in bytes of the longest literal whose length fits into the tag. Longer literals have one or two length
+/// bytes after the tag.
 const IN_TAG: usize = 60;
 
-/// The size of the longest literal tag, with its length bytes.
+/// The size of the longest literal tag, including its length bytes.
 const LONGEST_TAG: usize = 3;
 
 /// The offset below which a short copy takes two bytes.
 const NEAR: usize = 1 << 11;
-/// The longest copy that takes two bytes, in bytes.
+/// The length in bytes of the longest copy that takes two bytes.
 const SHORT: usize = 11;
 
 /// The length of the longest copy element, in bytes.
 const MAX_COPIED: usize = 64;
 
-/// The number of positions tried without a match after which the search step grows by one.
+/// The number of positions that we try without a match before the search step grows by one.
 const STEP_AFTER: usize = 32;
 
-/// The number of positions tried first, in an unrolled loop.
+/// The number of positions that we try first, in an unrolled loop.
 const FIRST: usize = 16;
 
-/// The hash multiplier. Four bytes are effectively multiplied by its lower half, a multiplier in common use that
-/// spreads the contents of pages well.
+/// The hash multiplier. Four bytes are effectively multiplied by its lower half, which is a multiplier in common use
+/// that spreads the contents of pages well.
 const MULTIPLIER: u64 = 0x9e37_79b9_1e35_a7bd;
 
-/// A compressor of blocks. It reuses its table from one block to the next.
+/// A compressor for blocks, which reuses its table from one block to the next.
 #[derive(Debug, Default)]
 pub struct Compressor {
     table: Vec<u16>,
 }
 
-/// The number of copies in a window, and the bytes they cover.
+/// The number of copies in a window, and of the bytes that they cover.
 #[derive(Debug, Clone, Copy, Default)]
 struct Copies {
     number: usize,
     bytes: usize,
 }
 
-/// An error: the plain bytes exceed the largest size that a block can record.
+/// An error for plain bytes that exceed the largest size that a block can record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLong;
 
 impl Compressor {
-    /// Appends the block of `plain` to `out`. The ascending positions in `section_starts` mark where bytes of another
-    /// kind begin. In a new section, no copy refers to bytes before it, and the steps of the search start over.
+    /// Appends the block for `plain` to `out`. The ascending positions in `section_starts` mark where bytes of another
+    /// kind begin. In a new section, no copy refers to bytes before it, and the search starts over with small steps.
     ///
     /// # Errors
-    /// [`TooLong`] from 4 GiB on. Nothing is appended in that case.
+    /// Fails with [`TooLong`] from 4 GiB on. Nothing is appended in that case.
     pub fn compress(
         &mut self,
         plain: &[u8],
@@ -99,7 +98,8 @@ impl Compressor {
         out: &mut Vec<u8>,
     ) -> Result<(), TooLong> {
         let mut size = u32::try_from(plain.len()).map_err(|_| TooLong)?;
-        // All at once, so that `out` is not reallocated for each window. Excess capacity is never written to.
+        // We reserve all at once, so that `out` is not reallocated for each window. Excess capacity is never written
+        // to.
         out.reserve(MAX_SIZE_BYTES + room_for(plain.len()));
         while size >= 0x80 {
             out.push(size as u8 | 0x80);
@@ -135,7 +135,7 @@ impl Compressor {
         self.windows(if is_less { other } else { 4 }, rest, out);
     }
 
-    /// Returns the number of bytes that the elements of `plain` take. `out` is unchanged afterwards.
+    /// Returns the number of bytes that the elements for `plain` take. `out` is unchanged afterwards.
     fn size_of(&mut self, least: u32, plain: &[u8], out: &mut Vec<u8>) -> usize {
         let start = out.len();
         self.windows(least, plain, out);
@@ -165,23 +165,23 @@ impl Compressor {
     }
 }
 
-/// Returns the maximum size of the elements for `plain` bytes, including the bytes that may be written past them.
+/// Returns the maximum size of the elements for `plain` bytes, including the bytes that we may write past them.
 fn room_for(plain: usize) -> usize {
     plain + plain / PART_MORE + SLACK
 }
 
-/// A window, in which copies have at least `MIN_COPY` bytes, 4 to 8.
+/// A window, in which copies have at least `MIN_COPY` bytes (4 to 8).
 struct Window<'a, const MIN_COPY: u32> {
     plain: &'a [u8],
-    /// For each hash, the last position of bytes with that hash, or 0.
+    /// The last position of bytes with each hash, or 0.
     table: &'a mut [u16],
-    /// The right shift that reduces a hash below the length of the table.
+    /// The right shift that reduces a hash below the table's length.
     shift: u32,
 }
 
 impl<const MIN_COPY: u32> Window<'_, MIN_COPY> {
-    /// Appends the elements of `plain`, at most [`WINDOW`] bytes. `out` has room for them. The length of the table
-    /// is a power of two, and all its entries are 0.
+    /// Appends the elements for `plain`, which has at most [`WINDOW`] bytes. `out` must have room for them. The table's
+    /// length must be a power of two, and all its entries must be 0.
     fn compress(plain: &[u8], table: &mut [u16], out: &mut Vec<u8>) -> Copies {
         assert!(plain.len() <= WINDOW && table.len().is_power_of_two() && table.len() > 1);
         let room = out.spare_capacity_mut();
@@ -203,7 +203,7 @@ impl<const MIN_COPY: u32> Window<'_, MIN_COPY> {
         }
     }
 
-    /// Writes the elements of all bytes to `out`. Returns the end of the written bytes.
+    /// Writes the elements for all bytes to `out`. Returns the end of the written bytes.
     ///
     /// # Safety
     /// `room_for(self.plain.len())` bytes may be written.
@@ -280,8 +280,8 @@ impl<const MIN_COPY: u32> Window<'_, MIN_COPY> {
         None
     }
 
-    /// Returns the last position recorded for the hash of the bytes at `at`, and true if its bytes match. Records
-    /// `at` for that hash.
+    /// Returns the last position that is recorded for the hash of the bytes at `at`, and true if its bytes match. Then
+    /// records `at` for that hash.
     ///
     /// # Safety
     /// [`MARGIN`] bytes may be loaded from `at`, which is not 0.
@@ -311,7 +311,7 @@ impl<const MIN_COPY: u32> Window<'_, MIN_COPY> {
         }
     }
 
-    /// Returns the hash of the first `MIN_COPY` of these bytes, below the length of the table.
+    /// Returns the hash of the first `MIN_COPY` of these bytes, which is below the table's length.
     #[inline(always)]
     fn hash(&self, bytes: u64) -> usize {
         (first::<MIN_COPY>(bytes).wrapping_mul(MULTIPLIER) >> self.shift) as usize
@@ -328,8 +328,8 @@ impl<const MIN_COPY: u32> Window<'_, MIN_COPY> {
         u64::from_le(unsafe { self.plain.as_ptr().add(at).cast::<u64>().read_unaligned() })
     }
 
-    /// Returns the position at which the bytes from `at` on stop matching those from `from` on. The first four
-    /// bytes match.
+    /// Returns the position at which the bytes from `at` on stop to match the bytes from `from` on. The first four
+    /// bytes must match.
     ///
     /// # Safety
     /// [`MARGIN`] bytes may be loaded from `at`; `from` is before it.
@@ -343,7 +343,7 @@ impl<const MIN_COPY: u32> Window<'_, MIN_COPY> {
         }
     }
 
-    /// Writes the bytes between two positions as a literal. Returns the end of the written literal.
+    /// Writes the bytes between two positions as a literal. Returns the literal's end.
     ///
     /// # Safety
     /// `start < end`. [`MARGIN`] bytes may be loaded from `end`, and `room_for(end - start)` bytes may be written.
@@ -366,7 +366,7 @@ impl<const MIN_COPY: u32> Window<'_, MIN_COPY> {
     }
 }
 
-/// Returns the position at which the bytes from `at` on stop matching those from `from` on, which is before `at`.
+/// Returns the position at which the bytes from `at` on stop to match the bytes from `from` on. `from` is before `at`.
 #[inline(never)]
 fn same_until_far(plain: &[u8], at: usize, from: usize) -> usize {
     let (Some(bytes), Some(earlier)) = (plain.get(at..), plain.get(from..)) else {
@@ -392,13 +392,13 @@ fn first<const N: u32>(bytes: u64) -> u64 {
     bytes << (64 - 8 * N)
 }
 
-/// Returns the tag of a literal of at most [`IN_TAG`] bytes.
+/// Returns the tag for a literal of at most [`IN_TAG`] bytes.
 #[inline(always)]
 fn tag(length: usize) -> u8 {
     ((length - 1) << 2) as u8
 }
 
-/// Writes a literal of any length, including none. Returns its end.
+/// Writes a literal of any length, including none. Returns the literal's end.
 ///
 /// # Safety
 /// `room_for(bytes.len())` bytes may be written.
@@ -413,7 +413,7 @@ unsafe fn long_literal(bytes: &[u8], mut out: *mut u8) -> *mut u8 {
             out.write(tag(bytes.len()));
             out = out.add(1);
         } else {
-            // At most `WINDOW` bytes, so the length fits into two bytes.
+            // The length fits into two bytes, because there are at most `WINDOW` bytes.
             let width = if less_1 < 1 << 8 { 1 } else { 2 };
             out.write(((IN_TAG + width - 1) << 2) as u8);
             let length = (less_1 as u16).to_le_bytes();
@@ -425,7 +425,7 @@ unsafe fn long_literal(bytes: &[u8], mut out: *mut u8) -> *mut u8 {
     }
 }
 
-/// Writes copies of `length` bytes, at least 4, from `offset` bytes back. Returns their end.
+/// Writes copies of `length` bytes, which are at least 4, from `offset` bytes back. Returns the end of the copies.
 ///
 /// # Safety
 /// `length` bytes may be written.
@@ -440,8 +440,7 @@ unsafe fn copy(offset: usize, length: usize, out: *mut u8) -> *mut u8 {
     }
 }
 
-/// Writes more bytes than one copy can hold. The last copy has at least four bytes, too. Returns the end of the
-/// copies.
+/// Writes more bytes than one copy can hold. The last copy has at least four bytes, too. Returns the end of the copies.
 ///
 /// # Safety
 /// See [`copy`].
@@ -461,14 +460,14 @@ unsafe fn long_copy(offset: usize, mut length: usize, mut out: *mut u8) -> *mut 
     }
 }
 
-/// Writes one copy of 4 to 64 bytes, from at most 65,535 bytes back, without a branch. Returns its end.
+/// Writes one copy of 4 to 64 bytes, from at most 65,535 bytes back, without a branch. Returns the end of the copy.
 ///
 /// # Safety
 /// 4 bytes may be written.
 #[inline(always)]
 unsafe fn one_copy(offset: usize, length: usize, out: *mut u8) -> *mut u8 {
     let in_two = (offset < NEAR) & (length <= SHORT);
-    // The upper three bits of the offset are in the tag.
+    // The offset's upper three bits are in the tag.
     let two = 1 | (length - 4) << 2 | (offset >> 8) << 5 | (offset & 0xff) << 8;
     let three = 2 | (length - 1) << 2 | offset << 8;
     let element = if in_two { two } else { three };

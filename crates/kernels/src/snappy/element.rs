@@ -1,4 +1,4 @@
-//! Decodes one element at a time, at any position and of any kind.
+//! Decodes one element at a time. The element may be at any position and of any kind.
 
 use super::Position;
 use crate::Malformed;
@@ -49,7 +49,7 @@ pub(super) fn decode(
 
 const TOO_LONG: Malformed = Malformed("its elements hold more than its size");
 
-/// Copies `length` bytes from `offset` bytes before `written` to `written`. Overlapping bytes repeat.
+/// Copies `length` bytes to `written`, from `offset` bytes before it. If the ranges overlap, bytes repeat.
 fn copy(
     output: &mut [u8],
     written: usize,
@@ -59,7 +59,7 @@ fn copy(
     let start = written.checked_sub(offset).filter(|_| offset > 0);
     let start = start.ok_or(super::rounds::BEFORE_THE_START)?;
     let known_and_new = output.get_mut(start..written + length).ok_or(TOO_LONG)?;
-    // Copies one period of the pattern first, then doubles the known bytes in each step.
+    // We first copy one period of the pattern, and then double the known bytes in each step.
     let mut known = offset;
     while known < known_and_new.len() {
         let (from, to) = known_and_new.split_at_mut(known);

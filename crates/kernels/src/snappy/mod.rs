@@ -1,4 +1,4 @@
-//! Snappy blocks: literal bytes, and copies of previously decoded bytes.
+//! Snappy blocks, which consist of literal bytes and of copies of bytes that were decoded before.
 //!
 //! ```text
 //! block    = varint plain size, element*
@@ -10,13 +10,13 @@
 //!     2, 3     a copy of (tag >> 2) + 1 bytes; the offset is in the 2 or 4 bytes after the tag
 //! ```
 //!
-//! The elements of a page are short, 4 to 7 bytes on average, so most time is spent on finding the next tag, not on
-//! moving bytes. Far from the ends, `rounds` therefore copies fixed numbers of bytes, often more than needed,
-//! instead of looping. It uses one load for a copy and the tag after it. `element` decodes the remaining elements
-//! one by one.
+//! The elements of a page are short, with 4 to 7 bytes on average. So we spend most time on finding the next tag, and
+//! not on moving bytes. Therefore `rounds`, far from the ends, copies fixed numbers of bytes, often more than needed,
+//! instead of looping. It uses one load for a copy and the tag after it. `element` decodes the remaining elements one
+//! by one.
 //!
-//! **Shapes**: one block in, its plain bytes out. **Errors**: [`Malformed`]. **Limits**: the output slice bounds
-//! everything; nothing is allocated.
+//! Functions fail with [`Malformed`] if a block breaks the rules. The output slice bounds everything, and nothing is
+//! allocated.
 
 mod compress;
 mod element;
@@ -31,16 +31,16 @@ use crate::Malformed;
 /// The progress of decoding.
 #[derive(Debug, Clone, Copy, Default)]
 struct Position {
-    /// The number of element bytes read so far; an element starts at this position.
+    /// The number of element bytes that have been read so far. An element starts at this position.
     read: usize,
-    /// The number of output bytes written so far.
+    /// The number of output bytes that have been written so far.
     written: usize,
 }
 
 /// Decompresses a block to the front of `output`. Returns the number of plain bytes.
 ///
 /// # Errors
-/// [`Malformed`] if the block is damaged or larger than `output`.
+/// Fails with [`Malformed`] if the block is damaged or larger than `output`.
 pub fn decompress(input: &[u8], output: &mut [u8]) -> Result<usize, Malformed> {
     let (plain, elements) = plain_size(input)?;
     let output = output.get_mut(..plain).ok_or(Malformed(
@@ -61,7 +61,7 @@ pub fn decompress(input: &[u8], output: &mut [u8]) -> Result<usize, Malformed> {
     }
 }
 
-/// Returns the plain size at the front of a block, and the elements after it.
+/// Returns the plain size from the front of a block, and the elements after it.
 fn plain_size(input: &[u8]) -> Result<(usize, &[u8]), Malformed> {
     let mut size = 0u64;
     for (place, &byte) in input.iter().take(5).enumerate() {

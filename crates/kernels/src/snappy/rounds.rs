@@ -1,27 +1,26 @@
 //! Decodes the elements far from both ends, in rounds of a literal and the copies after it.
 //!
-//! The speed depends on the chain of dependent steps from one tag to the next. The length of a literal leads to a
-//! load of the eight bytes after it. Those contain a copy's tag, its offset and the tag that follows. A shift
-//! brings that tag to the front, together with its offset if it is a copy again. Bytes are moved 16 at a time
-//! whatever the length is; the next element overwrites the excess. Each round checks once that there is room for
-//! that.
+//! The speed depends on the chain of dependent steps from one tag to the next. A literal's length leads to a load of
+//! the eight bytes after it. These contain a copy's tag, its offset and the tag that follows. A shift brings that tag
+//! to the front, together with its offset if it is a copy again. We always move 16 bytes at a time, regardless of the
+//! length, and the next element overwrites the excess. Each round checks once that there is room for this.
 
 use super::Position;
 use crate::Malformed;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::Avx2;
 
-/// The number of bytes that a round may read from its start: a literal with its tag (61), two copies of 3 bytes,
-/// and 8 bytes to see the next tag.
+/// The number of bytes that a round may read from its start, which are a literal with its tag (61), two copies of 3
+/// bytes, and 8 bytes in which we see the next tag.
 const READS: usize = 61 + 2 * 3 + 8;
 
-/// The number of bytes that a round may write from its start: a literal of 60 bytes, a copy of 64, and another copy
-/// of 64 with up to 8 excess bytes.
+/// The number of bytes that a round may write from its start, which are a literal of 60 bytes, a copy of 64, and
+/// another copy of 64 with up to 8 excess bytes.
 const WRITES: usize = 60 + 64 + 64 + 8;
 
 pub(super) const BEFORE_THE_START: Malformed = Malformed("a copy starts before the output");
 
-/// A decoded tag: `length` bytes are copied. The offset is `high` plus the bytes after the tag under `mask`.
+/// A decoded tag, which copies `length` bytes. The offset is `high` plus the bytes after the tag under `mask`.
 #[derive(Clone, Copy)]
 struct Tag {
     length: u8,
@@ -57,8 +56,8 @@ static TAGS: [Tag; 256] = {
     tags
 };
 
-/// Decodes elements from `position` on, while there is room for a round. Stops at the first element that is neither
-/// a literal of at most 60 bytes nor a copy with a 1-byte or 2-byte offset.
+/// Decodes elements from `position` on, while there is room for a round. Stops at the first element that is neither a
+/// literal of at most 60 bytes nor a copy with a 1-byte or 2-byte offset.
 pub(super) fn decode(
     input: &[u8],
     output: &mut [u8],
@@ -72,7 +71,7 @@ pub(super) fn decode(
     rounds(input, output, position)
 }
 
-/// Runs [`rounds`] with shifts that do not touch the flags and instructions that avoid register copies.
+/// Runs [`rounds`] with instructions that avoid register copies, and with shifts that do not touch the flags.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 fn decode_avx2(input: &[u8], output: &mut [u8], position: &mut Position) -> Result<(), Malformed> {
@@ -120,7 +119,7 @@ pub(super) fn rounds(
             read += 1 + length;
             written += length;
             if word & 3 == 0 {
-                // Two literals in a row: the room for the second one has not been checked.
+                // There are two literals in a row, and the room for the second one has not been checked.
                 continue;
             }
         }
@@ -130,7 +129,7 @@ pub(super) fn rounds(
             for last in [false, true] {
                 let kind = word as usize & 3;
                 if kind == 3 {
-                    // The offset may lie outside `word`; the caller decodes this element.
+                    // The offset may lie outside `word`, so the caller decodes this element.
                     break 'rounds;
                 }
                 let tag = TAGS[word as u8 as usize];
@@ -159,7 +158,7 @@ pub(super) fn rounds(
     Ok(())
 }
 
-/// Loads the 8 bytes at `at`, the first byte lowest.
+/// Loads the 8 bytes at `at`. The first byte becomes the lowest.
 ///
 /// # Safety
 /// The 8 bytes must be readable.
@@ -194,7 +193,7 @@ unsafe fn copy_literal(from: *const u8, to: *mut u8, length: usize) {
     }
 }
 
-/// Copies `length` bytes, at most 64, from `offset` bytes before `written` to `written`.
+/// Copies `length` bytes, which are at most 64, to `written`, from `offset` bytes before it.
 ///
 /// # Safety
 /// All bytes of `output` before `written`, and the 72 bytes from there on, must be initialised.
@@ -239,7 +238,7 @@ unsafe fn copy_rare(
         1..8 => {
             // SAFETY: 8 bytes are initialised at `from`.
             let pattern = repeat(unsafe { load(from) }, offset);
-            // The number of bytes in whole periods.
+            // This is the number of bytes in whole periods.
             let step = 8 - 8 % offset;
             for place in (0..length).step_by(step) {
                 // SAFETY: `place` is less than `length`, at most 64, so 8 bytes are granted there.
@@ -262,7 +261,7 @@ unsafe fn copy_rare(
     Ok(())
 }
 
-/// Returns the first `period` bytes of `bytes`, 1 to 7, repeated to fill a word.
+/// Returns the first `period` (1 to 7) bytes of `bytes`, repeated to fill a word.
 fn repeat(bytes: u64, period: usize) -> u64 {
     let mut known = 8 * period;
     let mut pattern = bytes & (u64::MAX >> (64 - known));

@@ -1,4 +1,4 @@
-//! Comparisons with the `snap` crate, and with blocks whose plain bytes are known from their construction.
+//! Compares with the `snap` crate, and with blocks whose plain bytes are known from their construction.
 
 use super::*;
 
@@ -19,7 +19,7 @@ impl Random {
     }
 }
 
-/// The number of cases per kind; Miri is slow for each of them.
+/// The number of cases per kind. It is small under Miri, which is slow for each case.
 const CASES: usize = if cfg!(miri) { 6 } else { 2000 };
 
 /// Elements under construction, and the bytes that they decode to.
@@ -30,7 +30,7 @@ struct Block {
 }
 
 impl Block {
-    /// Appends a literal; `trailer` bytes contain its length, or the tag itself if `trailer` is 0.
+    /// Appends a literal. Its length is in `trailer` bytes, or in the tag itself if `trailer` is 0.
     fn literal(&mut self, bytes: &[u8], trailer: usize) {
         let upper = if trailer == 0 {
             bytes.len() - 1
@@ -44,7 +44,7 @@ impl Block {
         self.plain.extend_from_slice(bytes);
     }
 
-    /// Appends a copy of a kind, 1 to 3, that can represent it.
+    /// Appends a copy of the given kind (1 to 3), which must be able to represent it.
     fn copy(&mut self, offset: usize, length: usize, kind: usize) {
         let bytes = (offset as u32).to_le_bytes();
         if kind == 1 {
@@ -76,7 +76,7 @@ impl Block {
                 self.literal(&bytes, trailer);
             }
             kind => {
-                // Small offsets are frequent, because their bytes overlap.
+                // Small offsets are frequent, because such copies overlap their own output.
                 let most = [20, 2047, 65_535][random.below(3)].min(self.plain.len());
                 let offset = 1 + random.below(most);
                 if kind < 6 && offset < 2048 {
@@ -100,7 +100,7 @@ impl Block {
     }
 }
 
-/// Decodes in every way, into an output with other contents. Bytes past `size` must not change.
+/// Decodes in every way, into an output that has other contents. Bytes past `size` must not change.
 fn decode(block: &[u8], size: usize) -> Result<Vec<u8>, Malformed> {
     let mut output = vec![0xa5; size + 300];
     let result = decompress(block, &mut output[..size]);
@@ -179,7 +179,7 @@ fn copies_of_every_offset_and_length() {
         for length in (1..=64).step_by(if cfg!(miri) { 7 } else { 1 }) {
             let mut block = Block::default();
             block.literal(&Random(7).bytes(70), 1);
-            // Away from the ends, and separated by a literal or by nothing.
+            // These copies are away from the ends, and separated by a literal or by nothing.
             block.copy(offset, length, 2);
             block.copy(offset, length, 2);
             block.copy(offset, length, 3);
@@ -221,7 +221,8 @@ const WORDS: [&str; 11] = [
     "time", "planet",
 ];
 
-/// Bytes of several kinds: random, few distinct values, numbers, runs, lines that repeat each other.
+/// Returns bytes of one of several kinds, such as random bytes, few distinct values, numbers, runs, and lines that
+/// repeat each other.
 fn plain_bytes(kind: usize, length: usize, random: &mut Random) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(length + 100);
     while bytes.len() < length {
@@ -242,7 +243,7 @@ fn plain_bytes(kind: usize, length: usize, random: &mut Random) -> Vec<u8> {
                 bytes.extend((line.len() as u32).to_le_bytes());
                 bytes.extend(line.bytes());
             }
-            // Literals of 61 bytes and distant copies of 4: these take more bytes than they stand for.
+            // These are literals of 61 bytes and distant copies of 4, which take more bytes than they stand for.
             _ => {
                 let from = bytes.len().saturating_sub(5000 + random.below(50));
                 let again = bytes.get(from..from + 4).map(<[u8]>::to_vec);
@@ -255,7 +256,7 @@ fn plain_bytes(kind: usize, length: usize, random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// Returns the block that the kernel produces, after existing bytes.
+/// Returns the block that the kernel produces, which it appends after existing bytes.
 fn compress(plain: &[u8]) -> Vec<u8> {
     let mut block = b"before".to_vec();
     Compressor::default()
@@ -285,7 +286,7 @@ fn what_is_compressed_is_decompressed_by_snap() {
     }
 }
 
-/// The bytes of a section are searched from the first one on, whatever precedes the section.
+/// Checks that the search in a section begins with its first byte, for any bytes before the section.
 #[test]
 fn parts_are_searched_for_themselves() {
     let mut random = Random(7);
@@ -319,7 +320,7 @@ fn parts_are_searched_for_themselves() {
     assert_eq!(block(&[length, 5, 3 * length]), two_sections);
 }
 
-/// A compressor produces the same block for a page whatever it compressed before.
+/// Checks that a compressor's block for a page does not depend on the pages before it.
 #[test]
 fn blocks_do_not_depend_on_those_before() {
     let mut random = Random(6);
@@ -335,16 +336,17 @@ fn blocks_do_not_depend_on_those_before() {
     }
 }
 
-/// By the text of the specification: a lone literal; a literal and a copy that continues with its own output;
-/// copies of up to 64 bytes, the last one with at least four.
+/// Checks elements by the text of the specification: a lone literal, a literal and a copy that continues with its own
+/// output, and copies of up to 64 bytes. The last of these has at least four.
 #[test]
 fn elements_are_as_the_format_has_them() {
     assert_eq!(compress(b""), [0]);
     assert_eq!(compress(b"abc"), [3, 2 << 2, b'a', b'b', b'c']);
     let copies = |length: usize| compress(&vec![b'x'; length]).split_off(1 + 2);
-    // 1 byte and a copy of 32, with two bytes of offset.
+    // This is 1 byte and a copy of 32, with two bytes of offset.
     assert_eq!(copies(33), [31 << 2 | 2, 1, 0]);
-    // 64 and 16; 60 and 6, because 64 and 2 would take as many bytes and the rest is short enough for two bytes.
+    // The copies are 64 and 16 bytes in the first case, and 60 and 6 in the second. There, 64 and 2 would take as many
+    // bytes, and 6 is short enough for two bytes.
     assert_eq!(copies(81), [63 << 2 | 2, 1, 0, 15 << 2 | 2, 1, 0]);
     assert_eq!(copies(67), [59 << 2 | 2, 1, 0, 2 << 2 | 1, 1]);
     // Literals of 61 bytes and of 300 have their lengths after the tag.
@@ -353,8 +355,8 @@ fn elements_are_as_the_format_has_them() {
     assert_eq!(compress(&plain)[..5], [0xac, 2, 61 << 2, 43, 1]);
 }
 
-/// Blocks are not larger than those of `snap`. They are smaller if four-byte matches are too frequent, which a
-/// large enough sample shows.
+/// Checks that blocks are not larger than the ones from `snap`. They are smaller if four-byte matches are too frequent,
+/// which a large enough sample shows.
 #[test]
 #[cfg(not(miri))]
 fn blocks_are_small() {
@@ -404,7 +406,7 @@ fn random_bytes_are_judged_as_snap_does() {
     for _ in 0..CASES * 5 {
         let length = 1 + random.below(300);
         let mut bytes = random.bytes(length);
-        // A plausible size, and initial bytes to copy from.
+        // The bytes start with a plausible size, and with bytes from which copies can be made.
         bytes.splice(0..1, [0xff, 0x03, 15 << 2].into_iter().chain(0..16));
         assert_eq!(decode(&bytes, 511).ok(), snap(&bytes, 511), "{bytes:?}");
     }

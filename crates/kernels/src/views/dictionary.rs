@@ -1,8 +1,8 @@
 //! A dictionary page as views, and lookups in it.
 //!
 //! The dictionary page is a buffer of the array, and a lookup copies 16 bytes. The views refer to the page as the
-//! array's first buffer, which it nearly always is. Otherwise, the number of the buffer is added to the views after
-//! the lookup.
+//! array's first buffer, which it nearly always is. If it is not, we add the buffer's number to the views after the
+//! lookup.
 
 use herringbone_arrow::buffer::Buffer;
 
@@ -14,7 +14,7 @@ use crate::{Malformed, utf8};
 
 /// The entries of a dictionary page of byte arrays, as views.
 ///
-/// Invariants: the long views lie in `page` and name it as buffer 0. If `utf8` is set, each is valid UTF-8.
+/// Invariants: the long views lie in `page` and name it as buffer 0. If `utf8` is set, each entry is valid UTF-8.
 #[derive(Debug, Clone)]
 pub struct ViewDictionary {
     views: Vec<u128>,
@@ -26,7 +26,8 @@ pub struct ViewDictionary {
 impl ViewDictionary {
     /// Reads `n` PLAIN byte arrays, as strings if `utf8` is set.
     ///
-    /// **Errors**: values that end early, invalid UTF-8, a page beyond 2 GiB.
+    /// # Errors
+    /// Fails with [`Malformed`] if values end early or are invalid UTF-8, or if the page exceeds 2 GiB.
     pub fn plain(page: &Buffer, n: usize, utf8: bool) -> Result<Self, Malformed> {
         let mut builder = ViewBuilder::new(utf8);
         builder.append_plain(page, 0, n)?;
@@ -35,7 +36,9 @@ impl ViewDictionary {
 
     /// Reads `n` values of `width` bytes each, as strings if `utf8` is set.
     ///
-    /// **Errors**: values that end early, a width of 0, invalid UTF-8, a page beyond 2 GiB.
+    /// # Errors
+    /// Fails with [`Malformed`] if values end early, have a width of 0 or are invalid UTF-8, or if the page exceeds 2
+    /// GiB.
     pub fn fixed(page: &Buffer, width: usize, n: usize, utf8: bool) -> Result<Self, Malformed> {
         let mut builder = ViewBuilder::new(utf8);
         let end = n.checked_mul(width).ok_or(ENDS_EARLY)?;
@@ -43,7 +46,7 @@ impl ViewDictionary {
         Ok(Self::from_builder(builder, page))
     }
 
-    /// Takes the views of a `builder` to which only one run of values of `page` was appended.
+    /// Takes the views from a `builder` to which only one run of values from `page` was appended.
     fn from_builder(builder: ViewBuilder, page: &Buffer) -> Self {
         Self {
             long: !builder.buffers.is_empty(),
@@ -67,9 +70,11 @@ impl ViewDictionary {
 }
 
 impl ViewBuilder {
-    /// Appends the entries of `dictionary` at the next `n` `indices` of `runs`.
+    /// Appends the entries of `dictionary` at the next `n` `indices` in `runs`.
     ///
-    /// **Errors**: runs that end early, an index out of range, binary entries in a builder of strings.
+    /// # Errors
+    /// Fails with [`Malformed`] if runs end early, if an index is out of range, or if a builder of strings gets binary
+    /// entries.
     pub fn gather(
         &mut self,
         dictionary: &ViewDictionary,

@@ -1,5 +1,6 @@
-//! Views of values with known lengths. DELTA_LENGTH_BYTE_ARRAY values and values of one fixed width point into
-//! their page. DELTA_BYTE_ARRAY values point into a block that the builder owns.
+//! Creates views of values with known lengths. DELTA_LENGTH_BYTE_ARRAY values and values of one fixed width point into
+//! their page. DELTA_BYTE_ARRAY values point into a block that the builder owns, because they are not contiguous in the
+//! page.
 
 use herringbone_arrow::buffer::Buffer;
 
@@ -9,11 +10,12 @@ use crate::bytes::{DeltaByteArray, ENDS_EARLY, sum_lengths};
 use crate::{Malformed, utf8};
 
 impl ViewBuilder {
-    /// Appends views of values with the given `lengths`, which lie back to back in `page` from `position` on.
-    /// Returns the position after them.
+    /// Appends views of values with the given `lengths`, which lie back to back in `page` from `position` on. Returns
+    /// the position after them.
     ///
-    /// **Errors**: a negative length, values that end early, invalid UTF-8 in a builder of strings, a page beyond 2
-    /// GiB.
+    /// # Errors
+    /// Fails with [`Malformed`] if a length is negative, if values end early, if a builder of strings gets invalid
+    /// UTF-8, or if the page exceeds 2 GiB.
     pub fn append_lengths(
         &mut self,
         lengths: &[i32],
@@ -26,9 +28,10 @@ impl ViewBuilder {
         Ok(end)
     }
 
-    /// Appends views of values of `width` bytes each, from `position` to `end` of `page`.
+    /// Appends views of values with `width` bytes each, from `position` to `end` of `page`.
     ///
-    /// **Errors**: see [`Self::append_lengths`]; also a section whose length is not a multiple of the width.
+    /// # Errors
+    /// Fails as [`Self::append_lengths`] describes, and if the section's length is not a multiple of the width.
     pub fn append_fixed(
         &mut self,
         page: &Buffer,
@@ -45,7 +48,7 @@ impl ViewBuilder {
         self.append_section(lengths, page, position, end)
     }
 
-    /// Appends views of values whose `lengths` add up to the bytes from `position` to `end` of `page`. No length is
+    /// Appends views of values whose `lengths` add up to the bytes from `position` to `end` of `page`. No length may be
     /// negative.
     fn append_section(
         &mut self,
@@ -69,11 +72,13 @@ impl ViewBuilder {
         Ok(())
     }
 
-    /// Appends values given by the lengths of their `prefixes` and `suffixes`. The suffixes lie back to back in
-    /// `bytes`. Returns the number of bytes that the suffixes took. `previous` is the value before the first one,
+    /// Appends values that are given by the lengths of their `prefixes` and `suffixes`. The suffixes lie back to back
+    /// in `bytes`. Returns the number of bytes that the suffixes took. `previous` is the value before the first one,
     /// and is then set to the last one.
     ///
-    /// **Errors**: see [`crate::bytes::ByteBuilder::append_delta_byte_array`]; also more than 2 GiB of values.
+    /// # Errors
+    /// Fails as [`crate::bytes::ByteBuilder::append_delta_byte_array`] describes, and if there are more than 2 GiB of
+    /// values.
     pub fn append_delta_byte_array(
         &mut self,
         prefixes: &[i32],
@@ -86,7 +91,7 @@ impl ViewBuilder {
         let index = self.open_block(total)?;
         let start = self.block.len();
         coded.append_to(&mut self.block);
-        // No length is negative, and the sum of all of them fits into 31 bits.
+        // No sum overflows, because no length is negative and the sum of all of them fits into 31 bits.
         let lengths = prefixes
             .iter()
             .zip(suffixes)
@@ -109,9 +114,9 @@ impl ViewBuilder {
         Ok(taken)
     }
 
-    /// Appends views of values that lie in `page` from `start` on. The page is or becomes buffer `index`. Returns
-    /// true if a value was too long to fit into its view. The caller guarantees that no length is negative and that
-    /// all values end within the page and below 2 GiB.
+    /// Appends views of values that lie in `page` from `start` on. The page is or becomes buffer `index`. Returns true
+    /// if a value was too long to fit into its view. The caller guarantees that no length is negative, and that all
+    /// values end within the page and below 2 GiB.
     fn view_lengths(
         &mut self,
         lengths: impl ExactSizeIterator<Item = i32>,
@@ -122,7 +127,7 @@ impl ViewBuilder {
         self.reserve_values(lengths.len());
         let first = self.views.len();
         let (mut at, mut all, mut made) = (start, 0, 0);
-        // For values before this position, the 12 bytes from their start on lie in the page.
+        // If a value starts before this position, the 12 bytes from its start on lie in the page.
         let wide_end = page.len().saturating_sub(11);
         let slots = self.views.spare_capacity_mut().iter_mut();
         for (slot, length) in slots.zip(lengths) {
@@ -147,8 +152,8 @@ impl ViewBuilder {
     }
 }
 
-/// Returns the length, followed by the first 12 bytes from a value's start on. Assembled from numbers: bytes
-/// combined in memory would have to be stored before they could be loaded.
+/// Returns the length, followed by the first 12 bytes from a value's start on. We assemble this from numbers, because
+/// bytes that we combine in memory would have to be stored before they could be loaded.
 #[inline(always)]
 fn with_length(head: &[u8; 12], length: u32) -> u128 {
     let [a, b, c, d, rest @ ..] = *head;

@@ -1,17 +1,17 @@
-//! Byte arrays as views: builders for Arrow's BinaryView and Utf8View.
+//! Builders for byte arrays as views, which are Arrow's BinaryView and Utf8View.
 //!
-//! A view is 16 bytes. It starts with the length. A value of at most 12 bytes follows directly. For a longer value,
-//! its first four bytes follow, then the number of a buffer and the position of the value in that buffer:
+//! A view has 16 bytes and starts with the length. A value of at most 12 bytes follows directly. For a longer value,
+//! its first four bytes follow, and then a buffer's number and the value's position in that buffer:
 //!
 //! ```text
 //! | length: u32 | value, followed by zeros: 12 bytes             |   length <= 12
 //! | length: u32 | first 4 bytes | buffer: u32 | position: u32    |   length >  12
 //! ```
 //!
-//! Pages and dictionaries become such buffers unchanged, so long values are not copied, unless a filter left few of
-//! them. A [`ViewBuilder`] is the proof that its arrays need no validation. Its fields are private, and every way to
-//! append creates views into the builder's own buffers. A builder of strings checks the appended values. A failed
-//! call leaves the builder unchanged.
+//! Pages and dictionaries become such buffers unchanged, so we do not copy long values, unless a filter left few of
+//! them. A [`ViewBuilder`] is the proof that its arrays need no validation. For this, its fields are private, and every
+//! way to append creates views into the builder's own buffers. A builder of strings checks the appended values. A
+//! failed call leaves the builder unchanged.
 
 mod compact;
 mod dictionary;
@@ -31,7 +31,7 @@ use crate::{Malformed, trim};
 
 pub use dictionary::ViewDictionary;
 
-/// The largest position in a buffer: Arrow's views store it as a signed number.
+/// The largest position in a buffer, because Arrow's views store it as a signed number.
 const MAX_POSITION: usize = i32::MAX as usize;
 
 const TOO_LARGE: Malformed = Malformed("a page is too large to be pointed into by views");
@@ -41,18 +41,18 @@ const TOO_MANY: Malformed = Malformed("an array of views has too many buffers");
 /// A BinaryView or Utf8View array under construction.
 ///
 /// Invariants: each long view lies in the buffer that it names (the block, if that is `block_index`), and its first
-/// four bytes are those of the value. Short views have zeros after the value. If `utf8` is set, each value is valid
-/// UTF-8.
+/// four bytes equal the value's first four bytes. Short views have zeros after the value. If `utf8` is set, each value
+/// is valid UTF-8.
 #[derive(Debug)]
 pub struct ViewBuilder {
     views: Vec<u128>,
     buffers: Vec<Buffer>,
-    /// Values that are not stored contiguously in any page. They become the buffer `block_index`.
+    /// The values that are not stored contiguously in any page. They become the buffer `block_index`.
     block: Vec<u8>,
     block_index: Option<u32>,
-    /// The number of bytes in the page sections that the views were created from.
+    /// The number of bytes in the page sections from which the views were created.
     referenced: usize,
-    /// True if values of the array were dropped, so that its buffers may have many bytes without a view.
+    /// True if values of the array were dropped, so that its buffers may have many bytes to which no view refers.
     is_thinned: bool,
     utf8: bool,
     /// The length of the last finished array, as an estimate for the next one.
@@ -96,17 +96,18 @@ impl ViewBuilder {
         self.views.is_empty()
     }
 
-    /// Returns the number of bytes in the views and in the page sections that they were created from. Dictionaries
+    /// Returns the number of bytes in the views, and in the page sections from which they were created. Dictionaries
     /// are not counted.
     #[must_use]
     pub fn bytes(&self) -> usize {
         size_of_val(self.views.as_slice()) + self.referenced
     }
 
-    /// Spreads the last values over nulls. The slots `start..start + slots` are new, and the values for their set
-    /// bits in `validity` are the ones appended last. Null slots become empty values.
+    /// Spreads the last values over nulls. The slots `start..start + slots` are new, and the values for their set bits
+    /// in `validity` are the values that were appended last. Null slots become empty values.
     ///
-    /// **Errors**: the number of values from `start` on is not the number of set bits.
+    /// # Errors
+    /// Fails with [`Malformed`] if the number of values from `start` on is not the number of set bits.
     pub fn expand(
         &mut self,
         validity: &Bitmap,
@@ -117,15 +118,16 @@ impl ViewBuilder {
     }
 
     /// Drops the slots from `start` on whose bit is not set. Slot `start + i` belongs to bit `i`. The buffers are
-    /// retained until [`Self::finish`], which copies the values of an array that uses a small part of its buffers.
+    /// retained until [`Self::finish`], which copies the values if an array uses only a small part of its buffers.
     pub fn retain(&mut self, start: usize, bits: &BooleanBuffer) {
         retain(&mut self.views, start, bits);
         self.is_thinned = true;
     }
 
-    /// Returns the array of everything appended since the last call, with `nulls` if present.
+    /// Returns the array of everything that was appended since the last call, with `nulls` if present.
     ///
-    /// **Errors**: `nulls` has a different length from the array.
+    /// # Errors
+    /// Fails with [`Malformed`] if `nulls` and the array differ in length.
     pub fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Malformed> {
         if nulls
             .as_ref()
@@ -164,7 +166,7 @@ impl ViewBuilder {
 
     /// Returns the number that `buffer` has, or will have after [`Self::register`].
     fn index_of(&self, buffer: &Buffer) -> Result<u32, Malformed> {
-        // A dictionary and one or two pages alternate, so only the last few buffers are searched.
+        // We only search the last few buffers, because a dictionary and one or two pages alternate.
         let near = self.buffers.len().saturating_sub(4);
         let mut last = self.buffers.iter().skip(near);
         let known =
@@ -180,7 +182,7 @@ impl ViewBuilder {
         }
     }
 
-    /// Returns the number of the block, which has room for `bytes` more bytes of values.
+    /// Returns the number of the block, and makes sure that it has room for `bytes` more bytes of values.
     fn open_block(&mut self, bytes: usize) -> Result<u32, Malformed> {
         if bytes > MAX_POSITION {
             return Err(TOO_LARGE);
@@ -199,7 +201,7 @@ impl ViewBuilder {
         Ok(index)
     }
 
-    /// Turns the block into a buffer like the others.
+    /// Turns the block into a buffer like all others.
     fn close_block(&mut self) {
         let mut block = std::mem::take(&mut self.block);
         trim(&mut block);

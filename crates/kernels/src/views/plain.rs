@@ -1,7 +1,7 @@
-//! PLAIN byte arrays as views into their page.
+//! Creates views of PLAIN byte arrays, into their page.
 //!
-//! The 16 bytes from a value's length on already have the layout of the view of a short value: the length first,
-//! then the value. Only the bytes of the next value have to be masked out.
+//! The 16 bytes from a value's length on already have the layout of a short value's view: first the length, then the
+//! value. We only have to mask out the bytes of the next value.
 //!
 //! ```text
 //! page  | 02 00 00 00 'h' 'i' | 05 00 00 00 'w' 'o' …      view  | 02 00 00 00 'h' 'i' 00 00 00 … |
@@ -16,13 +16,15 @@ use super::{MAX_POSITION, TOO_LARGE, ViewBuilder};
 use crate::bytes::{ENDS_EARLY, value_at};
 use crate::{Malformed, prefetch, utf8};
 
-/// The size of the length before each value, in bytes.
+/// The size in bytes of the length before each value.
 const PREFIX: usize = 4;
 
 impl ViewBuilder {
-    /// Appends views of `n` PLAIN values of `page` from `position` on. Returns the position after them.
+    /// Appends views of `n` PLAIN values in `page`, starting at `position`. Returns the position after them.
     ///
-    /// **Errors**: values that end early, invalid UTF-8 in a builder of strings, a page beyond 2 GiB.
+    /// # Errors
+    /// Fails with [`Malformed`] if values end early, if a builder of strings gets invalid UTF-8, or if the page exceeds
+    /// 2 GiB.
     pub fn append_plain(
         &mut self,
         page: &Buffer,
@@ -61,7 +63,7 @@ impl ViewBuilder {
         }
     }
 
-    /// Appends the views. The caller registers the page as `index` if one of them is long.
+    /// Appends the views. The caller must register the page as `index` if one of them is long.
     fn view_plain(
         &mut self,
         page: &[u8],
@@ -71,10 +73,10 @@ impl ViewBuilder {
     ) -> Result<Made, Malformed> {
         self.reserve_values(n);
         let mut made = self.view_plain_wide(page, index, start, n);
-        // Near the end of the page, the 16 bytes from a length on would exceed it.
+        // Near the end of the page, we go value by value, because the 16 bytes from a length on would exceed it.
         for _ in made.values..n {
             let value = value_at(page, made.end).ok_or(ENDS_EARLY)?;
-            // `append_plain` rejects pages beyond 2 GiB.
+            // The position fits into 32 bits, because `append_plain` rejects pages beyond 2 GiB.
             let position = made.end + PREFIX;
             self.views.push(view_of(value, index, position as u32));
             made.count(position, value.len() as u32);
@@ -82,7 +84,7 @@ impl ViewBuilder {
         Ok(made)
     }
 
-    /// Appends up to `n` views, while the 16 bytes from the end of a value on lie within the page.
+    /// Appends up to `n` views, as long as the 16 bytes from a value's end on lie within the page.
     fn view_plain_wide(&mut self, page: &[u8], index: u32, start: usize, n: usize) -> Made {
         let mut made = Made {
             values: 0,
@@ -97,9 +99,8 @@ impl ViewBuilder {
         }
         let n = n.min(self.views.capacity() - self.views.len());
         let views = self.views.spare_capacity_mut().as_mut_ptr().cast::<u128>();
-        // The next length lies `prefix + length` bytes further on, and everything waits for it. So `prefix` is
-        // added while the length is being loaded. If it were a constant, the compiler would add it after the
-        // length.
+        // The next length lies `prefix + length` bytes further on, and everything waits for it. So we add `prefix`
+        // while the length is being loaded. If it were a constant, the compiler would add it after the length.
         let prefix = black_box(PREFIX);
         while made.values < n {
             // SAFETY: `made.end <= last`, so `made.end + 16 <= page.len()`.
@@ -107,7 +108,7 @@ impl ViewBuilder {
             prefetch::ahead(page.as_ptr().wrapping_add(made.end));
             let length = raw as u32;
             let value = made.end + prefix;
-            // Computed in 64 bits, which do not overflow.
+            // We compute this in 64 bits, because it cannot overflow there.
             if value as u64 + u64::from(length) > last as u64 {
                 break;
             }
@@ -123,12 +124,12 @@ impl ViewBuilder {
     }
 }
 
-/// The result of a pass over PLAIN values.
+/// The result of one pass over PLAIN values.
 struct Made {
     values: usize,
     /// The position in the page after the last value.
     end: usize,
-    /// All lengths, combined by bitwise or.
+    /// The bitwise or of all lengths.
     lengths: u32,
 }
 

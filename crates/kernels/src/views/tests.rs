@@ -224,7 +224,7 @@ fn values_that_a_filter_leaves_do_not_retain_their_pages() {
         .collect();
     let (first, second) = values.split_at(2000);
     let pages = [first, second].map(|values| Buffer::from_vec(plain(values)));
-    // Every 400th value: 10 of 4,000. Every second value: too many for copies.
+    // With every 400th value, 10 of 4,000 are left. Every second value leaves too many for copies.
     for (step, are_copied) in [(400, true), (2, false)] {
         let mut builder = ViewBuilder::new(false);
         for page in &pages {
@@ -255,7 +255,7 @@ fn values_that_a_filter_leaves_do_not_retain_their_pages() {
             ),
             false => assert_eq!(array.data_buffers().len(), 2),
         }
-        // The next array starts anew.
+        // The next array starts with no values.
         builder.append_plain(&pages[1], 0, 2000).unwrap();
         assert_eq!(finished(builder), second);
     }

@@ -1,9 +1,9 @@
-//! Construction of one view, without branches.
+//! Constructs one view, without branches.
 
-/// The longest value that fits into a view, in bytes.
+/// The length in bytes of the longest value that fits into a view.
 pub(super) const INLINE: usize = 12;
 
-/// The bits of a view to copy from its sources.
+/// The bits of a view that we copy from its sources.
 #[repr(align(32))]
 struct Mask {
     /// The length and value, or the length and the first four bytes.
@@ -12,7 +12,7 @@ struct Mask {
     place: u64,
 }
 
-/// The masks for each length up to 12, and at index 13 for longer values.
+/// The masks for each length up to 12. The last one, at index 13, is for longer values.
 static MASKS: [Mask; INLINE + 2] = masks();
 
 const fn masks() -> [Mask; INLINE + 2] {
@@ -32,10 +32,10 @@ const fn masks() -> [Mask; INLINE + 2] {
     masks
 }
 
-/// Returns the view of a value of `length` bytes that lies at `position` of buffer `buffer`.
+/// Returns the view of a value with `length` bytes that lies at `position` of buffer `buffer`.
 ///
-/// `raw` is the length, followed by the next 12 bytes from the value's start on, whatever they are. Masks select
-/// between the two kinds of views: lengths around 12 would make a branch unpredictable.
+/// `raw` is the length, followed by any 12 bytes that lie at the value's start and after it. Masks select between the
+/// two kinds of views, because a branch would be unpredictable for lengths around 12.
 #[inline(always)]
 pub(super) fn view(raw: u128, length: u32, buffer: u32, position: u32) -> u128 {
     let mask = &MASKS[(length as usize).min(INLINE + 1)];
@@ -43,11 +43,10 @@ pub(super) fn view(raw: u128, length: u32, buffer: u32, position: u32) -> u128 {
     raw & mask.inline | u128::from(place) << 64
 }
 
-/// Returns true if one of `views` does not contain its value. `lengths` are the lengths of all views, combined by
-/// bitwise or.
+/// Returns true if one of `views` does not contain its value. `lengths` is the bitwise or of all views' lengths.
 #[inline]
 pub(super) fn any_is_long(views: &[u128], lengths: u32) -> bool {
-    // Short lengths may combine to 13, 14 or 15.
+    // A bitwise or of short lengths may be 13, 14 or 15, so we must look at the views then.
     lengths > 15 || is_long(lengths) && views.iter().any(|view| is_long(*view as u32))
 }
 

@@ -1,9 +1,10 @@
-//! Encodes ALP. Exponents and factors are searched for once; each vector then chooses among a few of them.
+//! Encodes ALP. We search all pairs of an exponent and a factor only once, and each vector then chooses among a few of
+//! them.
 //!
-//! All pairs are tried on samples of the first values, and the best pair of each sample is retained. For each
-//! vector, a few of its values decide which of these pairs it is written with. A value whose bits would not be
-//! restored is an exception: NaNs, infinities, -0 and values with too many digits. Numbers that are not decimals
-//! can take more bytes than PLAIN.
+//! The search tries all pairs on samples from the first values, and retains each sample's best pair. Later, a few
+//! values of each vector decide with which of these pairs we write it. A value whose bits would not be restored becomes
+//! an exception. This applies to NaNs, infinities, -0 and values with too many digits. Note that numbers which are not
+//! decimals can take more bytes than PLAIN.
 
 use super::AlpFloat;
 
@@ -17,16 +18,16 @@ pub use number::AlpEncode;
 const LOG_VECTOR_SIZE: u8 = 10;
 /// The number of values per vector.
 const VECTOR: usize = 1 << LOG_VECTOR_SIZE;
-/// The number of vectors on which all pairs are tried.
+/// The number of vectors on which we try all pairs.
 const SAMPLED_VECTORS: usize = 8;
-/// The number of values per sampled vector on which all pairs are tried.
+/// The number of values per sampled vector on which we try all pairs.
 const SAMPLED_VALUES: usize = 64;
 /// The maximum number of retained pairs.
 const MAX_PRESETS: usize = 5;
-/// The number of values per vector on which the retained pairs are tried.
+/// The number of values per vector on which we try the retained pairs.
 const TRIED_VALUES: usize = 32;
 
-/// An exponent, and a factor that is not greater.
+/// An exponent, and a factor that is at most as large.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {
@@ -38,9 +39,9 @@ pub struct Pair {
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fit<I> {
-    /// The least of the integers. It is arbitrary if all values are exceptions.
+    /// The smallest integer, which is arbitrary if all values are exceptions.
     least: I,
-    /// The number of bits that the differences from the least integer take.
+    /// The number of bits that the integers take after we subtract the smallest one.
     width: u8,
     exceptions: usize,
 }
@@ -48,7 +49,7 @@ pub struct Fit<I> {
 /// An encoder for the pages of one column chunk.
 #[derive(Debug, Clone)]
 pub struct AlpEncoder<T: AlpEncode> {
-    /// The retained pairs. Empty until values were seen that compress with some pair.
+    /// The retained pairs, which are empty until we see values that compress with some pair.
     presets: Vec<Pair>,
     /// The integers of the current vector.
     integers: Vec<T::Integer>,
@@ -73,7 +74,7 @@ impl<T: AlpEncode> AlpEncoder<T> {
         Self::default()
     }
 
-    /// Appends a page of `values`: fewer than 2^31 values, and fewer than 2^32 bytes in total.
+    /// Appends a page of `values`. There must be fewer than 2^31 values, with fewer than 2^32 bytes in total.
     pub fn encode(&mut self, values: &[T], out: &mut Vec<u8>) {
         if self.presets.is_empty() {
             self.find_presets(values);
@@ -92,7 +93,7 @@ impl<T: AlpEncode> AlpEncoder<T> {
         }
     }
 
-    /// Retains the best pairs for samples of `values`, the most frequent ones first.
+    /// Retains the pairs that are best for samples from `values`, and puts the most frequent ones first.
     fn find_presets(&mut self, values: &[T]) {
         let vectors = values.len().div_ceil(VECTOR);
         let step = vectors.div_ceil(SAMPLED_VECTORS).max(1);
@@ -128,21 +129,22 @@ impl<T: AlpEncode> AlpEncoder<T> {
         }
         self.sample(vector, TRIED_VALUES);
         let presets = std::mem::take(&mut self.presets);
-        // In reverse order, so that the most frequent pair comes last and wins a tie.
+        // We try the pairs in reverse order, because the last one wins a tie, and this should be the most frequent
+        // pair.
         let best = self.best(presets.iter().rev().copied());
         self.presets = presets;
         best.map_or(only, |(pair, _)| pair)
     }
 
-    /// Samples at most `n` values, spread evenly over `vector`.
+    /// Samples at most `n` values that are spread evenly over `vector`.
     fn sample(&mut self, vector: &[T], n: usize) {
         let step = vector.len().div_ceil(n).max(1);
         self.sample.clear();
         self.sample.extend(vector.iter().step_by(step));
     }
 
-    /// Returns the pair for which the sample takes the fewest bits, and its number of exceptions. The last pair
-    /// wins a tie.
+    /// Returns the pair with which the sample takes the fewest bits, and its number of exceptions. The last pair wins a
+    /// tie.
     fn best(&mut self, pairs: impl Iterator<Item = Pair>) -> Option<(Pair, usize)> {
         self.integers.resize(VECTOR, T::Integer::default());
         let mut best = None;

@@ -1,21 +1,21 @@
-//! The arithmetic for both floating-point types.
+//! The arithmetic that encodes both floating-point types.
 
 use super::{AlpFloat, Fit, Pair};
 use crate::bit_pack;
 use crate::multiversion::multiversion;
 
-/// A number type that ALP can be encoded from: `f32` or `f64`.
+/// A number type that the ALP encoder accepts, which is `f32` or `f64`.
 pub trait AlpEncode: AlpFloat {
     /// Writes an integer for each value to the beginning of `integers`, which has at least as many elements.
     #[doc(hidden)]
     fn fit(values: &[Self], pair: Pair, integers: &mut [Self::Integer]) -> Fit<Self::Integer>;
 
-    /// Replaces the integers of exceptions with the first integer that is not an exception, or with zero if all
-    /// values are exceptions. Returns the positions of the exceptions.
+    /// Replaces the integers of exceptions with the first integer that is not an exception, so that they fit into the
+    /// others' width. If all values are exceptions, the replacement is zero. Returns the positions of the exceptions.
     #[doc(hidden)]
     fn replace_exceptions(values: &[Self], pair: Pair, integers: &mut [Self::Integer]) -> Vec<u16>;
 
-    /// Appends the base, the width and the differences of the integers from the base.
+    /// Appends the base, the width, and the integers' differences from the base.
     #[doc(hidden)]
     fn pack(integers: &[Self::Integer], fit: Fit<Self::Integer>, out: &mut Vec<u8>);
 }

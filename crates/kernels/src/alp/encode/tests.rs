@@ -1,4 +1,4 @@
-//! The worked example of the specification, and round trips through the decoder.
+//! Encodes the specification's worked example, and makes round trips through the decoder.
 
 use proptest::prelude::*;
 
@@ -45,7 +45,7 @@ fn no_values_and_only_exceptions() {
     let odd = [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0];
     let (bytes, _) = round_trip(&mut encoder, &odd);
     assert_eq!(bytes, 7 + 4 + 9 + 5 * 6);
-    // The encoder still searches for pairs.
+    // The encoder still searches for pairs, because no value compressed.
     assert!(encoder.presets.is_empty());
     let (bytes, _) = round_trip(&mut encoder, &[0.5, 1.5, 2.5]);
     assert!(bytes <= 7 + 4 + 9 + 2);
@@ -59,7 +59,7 @@ fn decimals_take_few_bits() {
         .collect();
     let (bytes, _) = round_trip(&mut AlpEncoder::new(), &prices);
     assert!(bytes <= 7 + prices.len() * 14 / 8 + prices.len().div_ceil(VECTOR) * 18);
-    // Whole numbers in every other vector need fewer bits, with another pair.
+    // Whole numbers in every other vector need fewer bits, if the encoder chooses another pair for them.
     let whole = |i: usize| (i / VECTOR).is_multiple_of(2);
     let mixed = prices.iter().enumerate();
     let mixed = mixed.map(|(i, price)| if whole(i) { price.round() } else { *price });
@@ -68,7 +68,7 @@ fn decimals_take_few_bits() {
     assert!(mixed_bytes + prices.len() * 3 * 6 / 5 / 8 <= bytes);
     let prices: Vec<f32> = prices.iter().map(|price| *price as f32).collect();
     let (bytes, _) = round_trip(&mut AlpEncoder::new(), &prices);
-    // Two multiplications with this precision do not restore all values.
+    // With this precision, two multiplications do not restore all values.
     assert!(bytes <= prices.len() * 3);
 }
 

@@ -1,7 +1,7 @@
-//! DELTA_BYTE_ARRAY with AVX2: the first 127 bytes of a value stay in four registers.
+//! DELTA_BYTE_ARRAY with AVX2, which keeps the first 127 bytes of a value in four registers.
 //!
-//! A suffix is loaded in whole registers, starting `prefix` bytes before it, so that its bytes end up right after
-//! the prefix. The other loaded bytes are replaced by the prefix or lie past the end of the value.
+//! We load a suffix in whole registers, starting `prefix` bytes before it, so that its bytes end up right after the
+//! prefix. The other bytes that we load are replaced by the prefix, or lie past the value's end.
 
 use std::arch::x86_64::*;
 
@@ -11,10 +11,10 @@ use crate::cpu::Avx2;
 /// The size of a register in bytes.
 const BYTES: usize = 32;
 
-/// The longest value whose byte positions a signed comparison can handle.
+/// The longest value for which a signed comparison of byte positions works.
 const MAX_LENGTH: usize = i8::MAX as usize;
 
-/// The first bytes of a value; bytes past its end are arbitrary.
+/// The first bytes of a value. Bytes past its end are arbitrary.
 #[derive(Clone, Copy)]
 struct Registers([__m256i; 4]);
 
@@ -76,7 +76,7 @@ unsafe fn follow(
         if first >= length {
             break;
         }
-        // Negative, down to -96, if the register contains no byte of the prefix.
+        // This is negative, down to -96, if the register contains no byte of the prefix.
         let left = _mm256_set1_epi8((prefix as i32 - first as i32) as i8);
         let shared = _mm256_cmpgt_epi8(left, lanes);
         // SAFETY: this register is among those that the value occupies.

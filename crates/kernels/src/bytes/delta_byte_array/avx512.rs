@@ -1,7 +1,8 @@
-//! DELTA_BYTE_ARRAY with AVX-512: the first 128 bytes of a value stay in two registers.
+//! DELTA_BYTE_ARRAY with AVX-512, which keeps the first 128 bytes of a value in two registers.
 //!
-//! A suffix is loaded in whole registers, starting `prefix` bytes before it, so that its bytes end up right after
-//! the prefix, as with AVX2. Masked loads take longer, and each value would wait for the previous one.
+//! As with AVX2, we load a suffix in whole registers, starting `prefix` bytes before it, so that its bytes end up right
+//! after the prefix. We do not use masked loads, because they take longer, and each value would wait for the previous
+//! one.
 
 use std::arch::x86_64::*;
 
@@ -12,10 +13,10 @@ use crate::cpu::Avx512;
 /// The size of a register in bytes.
 const BYTES: usize = 64;
 
-/// The longest value assembled in registers, in bytes.
+/// The longest value that we assemble in registers, in bytes.
 const MAX_LENGTH: usize = 2 * BYTES;
 
-/// The first bytes of a value; bytes past its end are arbitrary.
+/// The first bytes of a value. Bytes past its end are arbitrary.
 #[derive(Clone, Copy)]
 struct Registers(__m512i, __m512i);
 
@@ -37,7 +38,7 @@ impl Current for Registers {
         let (Some(from), true) = (at.checked_sub(prefix), length <= MAX_LENGTH) else {
             return false;
         };
-        // Always two registers, however short the value is: that costs one comparison.
+        // We always ask for two registers, however short the value is, because this costs only one comparison.
         if bytes.len() < MAX_LENGTH || from > bytes.len() - MAX_LENGTH {
             return false;
         }
@@ -78,7 +79,7 @@ unsafe fn follow(
     from: *const u8,
     to: *mut u8,
 ) {
-    // All lanes if `prefix` is 64 or more.
+    // These are all lanes if `prefix` is 64 or more.
     let shared = _bzhi_u64(u64::MAX, prefix as u32);
     // SAFETY: one register is always readable and writable.
     unsafe {

@@ -1,17 +1,17 @@
-//! DELTA_BYTE_ARRAY with unpacked lengths: each value is the first `prefix` bytes of the previous value, followed
-//! by `suffix` bytes of its own.
+//! DELTA_BYTE_ARRAY with unpacked lengths. Each value is the first `prefix` bytes of the previous value, followed by
+//! `suffix` bytes of its own.
 //!
 //! ```text
 //! prefixes 0 2 0 3   suffixes 4 2 6 5   axis le babble yhood   →   axis axle babble babyhood
 //! ```
 //!
-//! All lengths are checked before the first byte moves, so the loop over the values cannot fail. Each check is a sum
-//! or a maximum over slices.
+//! We check all lengths before the first byte moves, so the loop over the values cannot fail. Each check is a sum or a
+//! maximum over slices.
 //!
-//! Bytes just written in pieces cannot be read as a whole until they have left the processor's store queue. A value
-//! copied from the previous one would wait for that, and the next value would wait for it. So the current value
-//! stays in registers: its suffix replaces the bytes after the prefix, and the value is only written, never read
-//! back. Values too long for the registers are copied.
+//! A processor cannot read bytes as a whole that it has just written in pieces, until they have left its store queue.
+//! If we copied a value from the previous one, it would wait for that, and the next value would wait for it. So we keep
+//! the current value in registers: its suffix replaces the bytes after the prefix, and we only write the value, but
+//! never read it back. Values that are too long for the registers are copied.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -31,17 +31,21 @@ use crate::wild_copy::{SLACK, wild_copy, wild_copy_within};
 const PREFIX_TOO_LONG: Malformed =
     Malformed("the prefix of a byte array is longer than the previous byte array");
 
-/// The number of bytes that may be written after the last value: one register.
+/// The number of bytes that may be written after the last value, which is one register.
 const SPARE: usize = 64;
 
 impl<O: OffsetSizeTrait> ByteBuilder<O> {
-    /// Appends values given by the lengths of their `prefixes` and `suffixes`. The suffixes lie back to back in
-    /// `bytes`. Returns the number of bytes that the suffixes took. `previous` is the value before the first one,
+    /// Appends values that are given by the lengths of their `prefixes` and `suffixes`. The suffixes lie back to back
+    /// in `bytes`. Returns the number of bytes that the suffixes took. `previous` is the value before the first one,
     /// and is then set to the last one.
     ///
-    /// **Errors**: slices of different length, negative lengths, a prefix longer than the previous value, suffixes
-    /// that end early, more bytes than the offsets can address, invalid UTF-8 in a builder of strings. The caller
-    /// bounds the expansion with [`delta_byte_array_bytes`].
+    /// The caller must bound the expansion with [`delta_byte_array_bytes`], because short suffixes can describe very
+    /// long values.
+    ///
+    /// # Errors
+    /// Fails with [`Malformed`] if the slices differ in length, if a length is negative, if a prefix is longer than the
+    /// previous value, if suffixes end early, if the offsets cannot address all bytes, or if a builder of strings gets
+    /// invalid UTF-8.
     pub fn append_delta_byte_array(
         &mut self,
         prefixes: &[i32],
@@ -57,7 +61,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         self.reserve_values(prefixes.len());
         let mark = self.mark();
         values.append_to(&mut self.data);
-        // No length is negative and the sum is a valid offset, so no step wraps.
+        // No step wraps, because no length is negative and the sum is a valid offset.
         extend_offsets(mark.data, prefixes, Some(suffixes), &mut self.offsets);
         self.seal(&mark, false, Ok(()))?;
         if let [.., start, end] = self.offsets.as_slice()
@@ -73,30 +77,32 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
 
 /// Returns the total length in bytes of the values that `prefixes` and `suffixes` describe.
 ///
-/// **Errors**: negative lengths, a sum that overflows.
+/// # Errors
+/// Fails with [`Malformed`] if a length is negative or the sum overflows.
 pub fn delta_byte_array_bytes(prefixes: &[i32], suffixes: &[i32]) -> Result<usize, Malformed> {
     let total = sum_lengths(prefixes)?.checked_add(sum_lengths(suffixes)?);
     total.ok_or(OVERFLOW)
 }
 
-/// Values with checked lengths.
+/// Values whose lengths have been checked.
 ///
-/// Invariants: no length is negative, and no prefix is longer than the previous value. `previous` precedes the
-/// first value. All suffixes are present.
+/// Invariants: no length is negative, and no prefix is longer than the previous value. `previous` precedes the first
+/// value. All suffixes are present.
 pub(crate) struct DeltaByteArray<'a> {
     prefixes: &'a [i32],
     suffixes: &'a [i32],
     bytes: &'a [u8],
     previous: &'a [u8],
     suffix_bytes: usize,
-    /// The total length of all values in bytes.
+    /// The total length of all values, in bytes.
     pub(crate) total: usize,
 }
 
 impl<'a> DeltaByteArray<'a> {
     /// Checks the lengths.
     ///
-    /// **Errors**: see [`ByteBuilder::append_delta_byte_array`].
+    /// # Errors
+    /// Fails as [`ByteBuilder::append_delta_byte_array`] describes.
     pub(crate) fn new(
         prefixes: &'a [i32],
         suffixes: &'a [i32],
@@ -162,7 +168,7 @@ impl<'a> DeltaByteArray<'a> {
     }
 }
 
-/// The value written last, or its beginning.
+/// The value that was written last, or its beginning.
 trait Current: Copy {
     /// Loads the value of `length` bytes.
     ///
@@ -170,8 +176,9 @@ trait Current: Copy {
     /// `length` bytes are readable at `value`, and the processor has the instructions.
     unsafe fn load(value: *const u8, length: usize) -> Self;
 
-    /// Replaces this value with the next one and writes it, or returns false if it is too long. Its first `prefix`
-    /// bytes are those of this value. The others, up to `length`, are read from `bytes` at the given position.
+    /// Replaces this value with the next one and writes it, or returns false if it is too long. The next value's first
+    /// `prefix` bytes come from this value. Its other bytes, up to `length`, are read from `bytes` at the given
+    /// position.
     ///
     /// # Safety
     /// This value has `prefix` bytes, and `bytes` has the other bytes at the position. `length + SPARE` bytes are
@@ -185,7 +192,7 @@ trait Current: Copy {
     ) -> bool;
 }
 
-/// A value that exists only in the output; every next value is copied from there.
+/// A value that exists only in the output, from which we copy the prefix of every next value.
 #[derive(Clone, Copy)]
 struct InMemory;
 
@@ -201,7 +208,7 @@ impl Current for InMemory {
     }
 }
 
-/// Appends all values except the first, which occupies `out` from `start` to its end.
+/// Appends all values except the first, which lies in `out` from `start` to its end.
 ///
 /// # Safety
 /// The processor has the instructions of `C`.
@@ -211,7 +218,7 @@ unsafe fn expand<C: Current>(values: &DeltaByteArray<'_>, start: usize, out: &mu
     let mut previous_start = start;
     let mut filled = out.len();
     let mut at = values.suffixes.first().map_or(0, |first| *first as usize);
-    // From the start of the first value, there is room for all values and `SPARE` bytes more.
+    // There is room for all values from the start of the first one, and for `SPARE` bytes more.
     debug_assert!(out.capacity() - start >= values.total + SPARE);
     let data = out.as_mut_ptr();
     // SAFETY: the first value was written.
@@ -241,7 +248,8 @@ unsafe fn expand<C: Current>(values: &DeltaByteArray<'_>, start: usize, out: &mu
     unsafe { out.set_len(filled) };
 }
 
-/// Writes one value: `prefix` bytes of the value at `previous`, then `suffix` bytes of `bytes` from `at` on.
+/// Writes one value, which is `prefix` bytes from the value at `previous`, and then `suffix` bytes from `bytes` at
+/// `at`.
 ///
 /// # Safety
 /// `previous` has `prefix` bytes, and `bytes` has the suffix. `prefix + suffix + SPARE` bytes are writable at `to`,
@@ -277,7 +285,7 @@ mod tests {
 
     const VALUES: usize = if cfg!(miri) { 20 } else { 200 };
 
-    /// Tests values that fit into registers and longer ones, with prefixes of all lengths.
+    /// Tests both values that fit into registers and longer ones, with prefixes of all lengths.
     #[test]
     fn values_follow_one_another_as_in_words() {
         let most = [5, 40, 70, 130, 200, 400].into_iter();
@@ -304,7 +312,7 @@ mod tests {
                 suffixes.push(suffix as i32);
             }
             let mut out = b"there".to_vec();
-            // The suffixes end exactly at the end of `bytes`.
+            // The suffixes end exactly where `bytes` ends.
             let values =
                 DeltaByteArray::new(&prefixes, &suffixes, &bytes[..at], b"before").unwrap();
             assert_eq!((values.total, values.taken()), (expected.len(), at));

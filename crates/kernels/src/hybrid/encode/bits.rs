@@ -1,9 +1,9 @@
-//! Encodes values of one bit, in words of 64.
+//! Encodes one-bit values, in words of 64.
 
 use super::{GROUP, Values};
 use crate::bitmap::load_bits;
 
-/// The `n` bits of `bits` from bit `first` on.
+/// The `n` bits in `bits` from bit `first` on.
 pub(super) struct Bits<'a> {
     pub(super) bits: &'a [u8],
     pub(super) first: usize,
@@ -11,15 +11,15 @@ pub(super) struct Bits<'a> {
 }
 
 impl Bits<'_> {
-    /// Returns the values from `at` on, at most 64, with zeros after the last one.
+    /// Returns the values from `at` on, which are at most 64, with zeros after the last one.
     #[inline(always)]
     fn word(&self, at: usize) -> u64 {
         load_bits(self.bits, self.first + at, (self.n - at).min(64))
     }
 }
 
-/// Returns a word in which the highest bit is set for each zero byte of `word`. After the first such byte, further
-/// bits may be set for nonzero bytes.
+/// Returns a word in which the highest bit is set for each zero byte of `word`. Only the first such byte is reliable:
+/// after it, further bits may be set for nonzero bytes.
 #[inline(always)]
 fn zero_bytes(word: u64) -> u64 {
     const LOWEST: u64 = u64::from_le_bytes([1; 8]);
@@ -46,7 +46,7 @@ impl Values for Bits<'_> {
             let word = self.word(at);
             let equal = zero_bytes(word) | zero_bytes(!word);
             if equal != 0 {
-                // The zeros after the last value are not a group.
+                // The zeros after the last value are not a group, so we end at the last whole group.
                 return whole.min(at + equal.trailing_zeros() as usize / GROUP * GROUP);
             }
             at += 64;

@@ -1,4 +1,4 @@
-//! Dictionary indices and levels.
+//! Encodes dictionary indices and levels.
 
 use super::{GROUP, Values, bit_pack};
 
@@ -44,7 +44,7 @@ macro_rules! numbers {
     };
 }
 
-/// The number of values compared at once to find the end of a run.
+/// The number of values that we compare at once to find the end of a run.
 const BLOCK: usize = 32;
 
 numbers!(u32, pack_u32, |group| {

@@ -1,4 +1,4 @@
-//! Bytes worked out by hand, and round trips through the decoder.
+//! Compares with bytes that are worked out by hand, and makes round trips through the decoder.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::bitmap::Bitmap;
 use crate::hybrid::HybridDecoder;
 
 fn bytes(encode: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
-    // Existing bytes stay.
+    // The encoder must not touch existing bytes.
     let mut out = vec![0xaa];
     encode(&mut out);
     assert_eq!(out.remove(0), 0xaa);
@@ -25,7 +25,7 @@ fn short_runs_of_bits_are_runs_on_request() {
 #[test]
 fn only_long_runs_are_runs_on_request() {
     let encoded = |n: usize, runs| {
-        // One group of equal values, `n` other equal ones, and 8 more, in two bits each.
+        // There are one group of equal values, `n` other equal values, and 8 more, in two bits each.
         let values = [[1; 8].as_slice(), &vec![3; n], &[2; 8]].concat();
         bytes(|out| encode_u32(&values, 2, runs, out))
     };
@@ -39,7 +39,7 @@ fn only_long_runs_are_runs_on_request() {
     ]
     .concat();
     assert_eq!(encoded(96, Runs::Long), packed);
-    // 504 values are packed in 63 groups; 512 are a run between two groups.
+    // 504 values are packed in 63 groups, but 512 values are a run between two groups.
     assert_eq!(encoded(504, Runs::Long).len(), 2 + 2 + 126 + 2);
     let long = [
         1 << 1 | 1,
@@ -57,7 +57,7 @@ fn only_long_runs_are_runs_on_request() {
 
 #[test]
 fn a_run_and_packed_groups() {
-    // 11 × 5 in three bits, then the example of the specification, then 3 values and their padding.
+    // There are 11 × 5 in three bits, then the specification's example, and then 3 values with their padding.
     let values = [[5; 11].as_slice(), &[0, 1, 2, 3, 4, 5, 6, 7], &[1, 2, 3]].concat();
     let expected = [
         11 << 1,
@@ -112,7 +112,7 @@ fn no_values_and_no_bits() {
 
 #[test]
 fn bits_behind_the_last_are_zeros() {
-    // 36 ones from bit 3 on, then 0 0 1 1, followed by bits that do not belong to the values.
+    // There are 36 ones from bit 3 on, then 0 0 1 1. Bits follow that do not belong to the values.
     let bits = [0xff, 0xff, 0xff, 0xff, 0b0111_1111, 0b1111_1110, 0xff];
     let ones = [36 << 1, 1];
     assert_eq!(
@@ -127,11 +127,12 @@ fn bits_behind_the_last_are_zeros() {
 
 #[test]
 fn short_runs_are_packed_where_that_is_shorter() {
-    // Alternating runs of fifteen equal bits: packed, they take one bit per value; each run would take two bytes.
+    // There are alternating runs of fifteen equal bits. Packed, they take one bit per value, but each run would take
+    // two bytes.
     let runs: Vec<u32> = (0..300).map(|i| i / 15 % 2).collect();
     let packed = bytes(|out| encode_u32(&runs, 1, Runs::Shortest, out));
     assert_eq!(packed.len(), 1 + 300_usize.div_ceil(8));
-    // In three bits each, the runs are shorter.
+    // With three bits each, the runs are shorter.
     let packed = bytes(|out| encode_u32(&runs, 3, Runs::Shortest, out));
     assert_eq!(packed.len(), 20 * 2);
 }
@@ -165,8 +166,8 @@ fn long_packed_runs_are_split() {
     assert!(runs.len() <= n.div_ceil(8) + 5);
 }
 
-/// Returns the size of runs from a simple encoder. It ends packing wherever eight values are equal, and adds the
-/// bytes that such a run has to save.
+/// Returns the size of the runs that a simple encoder makes. It ends packing whenever eight values are equal, and
+/// counts the bytes that such a run has to save as part of its size.
 fn plain_bytes(values: &[u32], width: usize) -> usize {
     let (mut bytes, mut at, mut packed) = (0, 0, 0);
     while at < values.len() {
@@ -210,7 +211,7 @@ proptest! {
         prop_assert_eq!(decoder.extend_u32(&runs, values.len(), &mut out), Ok(()));
         prop_assert_eq!(&out, &values);
         prop_assert!(width == 0 || runs.len() <= plain_bytes(&values, width.into()) + 4);
-        // Less than a group is left, and no further run.
+        // Less than a group is left, and there is no further run.
         prop_assert!(width == 0 || decoder.skip(&runs, 8).is_err());
     }
 
