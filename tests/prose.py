@@ -20,7 +20,7 @@ HABITS = {
     "that is/are/was/has": (r"\bthat (is|are|was|were|have|has)\b", "to 20", None),
     "comes, goes": (r"\b(comes|goes|come|go)\b", "to 7", None),
     "is no X": (r"\bis no (?!longer|more|such)\w+", "", None),
-    "those of, that of": (r"\b(those|that) of\b", "0", 13.5),
+    "those of, that of": (r"\b(those|that) of\b", "0", 4.5),
     "what as a noun": (r"\bwhat (is|was|it|are|has|had|does|they|a |the |rows|values|we)\b", "to 2", 0.5),
     "nobody, somebody": (r"\b(nobody|somebody)\b", "0", 0.2),
     "so many, as many as": (r"\bso many\b|\bas many as\b", "0", 0.4),

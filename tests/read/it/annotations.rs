@@ -1,5 +1,5 @@
-//! Values that the annotation of their column does not allow, or that the Arrow type cannot represent. They are read
-//! errors, never different values. On request, the column is read in its stored form.
+//! Tests values that the annotation of their column does not allow, or that the Arrow type cannot represent. These are
+//! read errors, but never different values. On request, the column is read in its stored form.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ fn column(batch: &RecordBatch) -> &ArrayRef {
     batch.column(0)
 }
 
-/// Both forms of each annotation, with the minimum and maximum that the specification allows.
+/// Returns both forms of each annotation, with the minimum and maximum that the specification allows.
 fn small_integers() -> Vec<(SchemaElement, i64, i64)> {
     let integer = |bit_width, is_signed| LogicalType::Integer {
         bit_width,
@@ -117,8 +117,8 @@ fn a_column_of_nulls_has_no_values() {
     assert_eq!(column(&batch).as_primitive::<Int32Type>().values(), &[5, 6]);
 }
 
-/// Arrow's arrays can represent such times, so they are read as stored. Reporting times outside of a day is left to
-/// `verify`.
+/// Arrow's arrays can represent such times, so we read them as they are stored. Only `verify` reports times outside of
+/// a day.
 #[test]
 fn times_of_no_day_come_as_they_are_stored() {
     let time = |unit| LogicalType::Time {
@@ -158,7 +158,7 @@ fn intervals_beyond_arrow_come_as_bytes_on_request() {
     let parts = [[1, 2, 3], [1 << 31, 0, u32::MAX], [0, u32::MAX, 0]];
     let file = intervals(&parts);
     let error = read(&file, &[]).unwrap_err();
-    // The file is valid.
+    // The file is valid, so this is not a matter of corruption.
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     let error = error.to_string();
     assert!(error.contains("FixedSizeBinary(12)"), "{error}");
@@ -174,7 +174,7 @@ fn intervals_beyond_arrow_come_as_bytes_on_request() {
     assert!(read(&intervals(&[[i32::MAX as u32, 0, u32::MAX]]), &[]).is_ok());
 }
 
-/// The schema findings that `verify` reports for a file.
+/// Returns the schema findings that `verify` reports for a file.
 fn of_schema(file: &ParquetFile) -> Vec<String> {
     let findings = herringbone_inspect::verify(file).map(|finding| finding.unwrap());
     let findings = findings.filter(|finding| finding.kind == FindingKind::Schema);
@@ -197,7 +197,7 @@ fn intervals_with_unknown_are_intervals() {
         .collect();
     assert_eq!(parts, [(1, 2, 3_000_000), (0, 0, 4_000_000)]);
 
-    // pyarrow refuses the two together, so a file written with this schema has INTERVAL only.
+    // pyarrow refuses the two annotations together, so a file that we write with this schema only has INTERVAL.
     let file = ParquetFile::from_bytes(file).unwrap();
     assert_eq!(of_schema(&file), [""; 0]);
     let options = WriteOptions::new().parquet_schema(file.parquet_schema().clone());
@@ -212,7 +212,7 @@ fn intervals_with_unknown_are_intervals() {
     assert_eq!(element.logical_type, None);
 }
 
-/// An INTERVAL has 12 bytes, so columns of other types with this annotation are columns of nulls.
+/// An INTERVAL has 12 bytes. So if a column of another type has this annotation, it is a column of nulls.
 #[test]
 fn other_columns_with_unknown_and_interval_have_no_values() {
     let element =
@@ -273,7 +273,7 @@ fn only_columns_and_maps_have_annotations_to_ignore() {
     }
 }
 
-/// The Arrow schema in the file agrees with the annotation, so it is ignored too, except for types inside a map.
+/// The Arrow schema in the file agrees with the annotation, so we ignore it, too, except for types inside a map.
 #[test]
 fn what_the_arrow_schema_says_of_them_is_passed_over() {
     let mut maps = MapBuilder::new(None, LargeStringBuilder::new(), StringViewBuilder::new());

@@ -1,5 +1,5 @@
-//! Larger files written by the `parquet` crate. Reads return the written values, and the values that the `parquet`
-//! crate itself reads.
+//! Reads larger files that the `parquet` crate wrote. Reads return the written values, and also the values that the
+//! `parquet` crate itself reads.
 
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ fn flat_types() -> Vec<DataType> {
     ]
 }
 
-/// A batch with a column of every flat type, with the given density of nulls.
+/// Returns a batch with a column of every flat type, with the given density of nulls.
 fn flat_batch(seed: u64, nulls: Nulls, shape: Shape) -> RecordBatch {
     let mut random = Random(seed);
     let columns = flat_types()
@@ -94,7 +94,7 @@ fn written(batch: &RecordBatch, properties: WriterProperties) -> Bytes {
     Bytes::from(out)
 }
 
-/// Reads the file and compares it with the written batch slot by slot. Returns the first difference.
+/// Reads the file, and compares it with the written batch slot by slot. Returns the first difference.
 fn differs(
     bytes: &Bytes,
     batch: &RecordBatch,
@@ -126,7 +126,7 @@ fn differs(
     Ok((row != batch.num_rows()).then(|| format!("{row} rows, not {}", batch.num_rows())))
 }
 
-/// Reads on one thread with the default and an unusual batch size, and on two threads with the default batch size.
+/// Reads on one thread with the default batch size and an unusual one, and on two threads with the default batch size.
 fn check(wrong: &mut Vec<String>, what: &str, batch: &RecordBatch, properties: WriterProperties) {
     let bytes = written(batch, properties);
     for (threads, size) in [(1, 8192), (1, 777), (2, 8192)] {
@@ -178,7 +178,7 @@ fn plain_and_dictionary() {
                         with = with.set_column_encoding(path, Encoding::PLAIN);
                     }
                 }
-                // Random values outgrow a small dictionary, so the column falls back midway.
+                // Random values outgrow a small dictionary, so the column falls back to PLAIN midway.
                 with = with.set_dictionary_page_size_limit(4000);
                 let what = format!("{version:?} dictionary {dictionary} {shape:?} nulls {nulls:?}");
                 check(&mut wrong, &what, &batch, with.build());
@@ -188,7 +188,7 @@ fn plain_and_dictionary() {
     report(&wrong);
 }
 
-/// The encodings that the `parquet` crate can write for a type, other than PLAIN and dictionary.
+/// Returns the encodings that the `parquet` crate can write for a type, other than PLAIN and dictionary.
 fn encodings(t: &DataType) -> Vec<Encoding> {
     use DataType::*;
     match t {
@@ -252,7 +252,8 @@ fn codecs() {
     report(&wrong);
 }
 
-/// Lists, structs and maps, also nested in each other, with the given density of nulls at every level.
+/// Returns lists, structs and maps, which are also nested in each other, with the given density of nulls at every
+/// level.
 fn nested_batch(seed: u64, nulls: Nulls, n: usize) -> RecordBatch {
     let random = &mut Random(seed);
     let inner = if nulls == Nulls::Required {
@@ -326,7 +327,7 @@ fn nested() {
     report(&wrong);
 }
 
-/// A row selection returns the rows of a whole read, also if it starts inside a page of a nested column.
+/// A row selection returns the same rows as a whole read, even if it starts inside a page of a nested column.
 #[test]
 fn selections_of_nested_rows() {
     let batch = nested_batch(77, Nulls::Sparse, 3000);
@@ -361,7 +362,7 @@ fn selections_of_nested_rows() {
     }
 }
 
-/// Files of other libraries, read by both readers. If arrow-rs returns the same Arrow type, it returns the same
+/// Reads other libraries' files with both readers. If arrow-rs returns the same Arrow type, it must return the same
 /// values.
 #[test]
 fn agrees_with_arrow_rs_on_files_of_others() {
@@ -369,7 +370,7 @@ fn agrees_with_arrow_rs_on_files_of_others() {
     for path in files::generated() {
         let name = files::short(&path);
         let bytes = Bytes::from(std::fs::read(&path).unwrap());
-        // Files that arrow-rs refuses, or on which it panics, are not compared.
+        // We cannot compare files that arrow-rs refuses, or on which it panics.
         let Ok(Some(theirs)) = without_panic(|| theirs(bytes.clone())) else {
             continue;
         };
@@ -392,7 +393,7 @@ fn agrees_with_arrow_rs_on_files_of_others() {
     assert!(compared > 1000, "{compared} columns were compared");
 }
 
-/// Files that the `parquet` crate reads differently from the specification.
+/// The files that the `parquet` crate reads differently from the specification.
 const THEIR_FAULTS: [(&str, &str); 3] = [
     (
         "built/bit_packed_levels.parquet",

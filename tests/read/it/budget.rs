@@ -1,7 +1,7 @@
-//! The memory of a read. A read that succeeds on one thread succeeds with the same batches on any number of threads
-//! and with the push decoder. A read may succeed on several threads and be refused on one.
+//! Tests the memory of a read. If a read succeeds on one thread, then it succeeds on any number of threads and with the
+//! push decoder, and returns the same batches. But a read may succeed on several threads and be refused on one.
 //!
-//! The minimum memory for one thread is a number in each case, measured once.
+//! The minimum memory for one thread is a number in each case, which we measured once.
 
 use std::sync::Arc;
 
@@ -51,8 +51,8 @@ fn least_memory(bytes: &Bytes, options: &ReadOptions) -> u64 {
     enough
 }
 
-/// The divisor for the accepted deviation of a minimum, which depends on the sizes of structs and on the output of
-/// ZSTD.
+/// The divisor for the deviation that we accept from a minimum. A minimum depends on the sizes of structs and on ZSTD's
+/// output.
 const TOLERANCE: u64 = 32;
 
 /// Checks that one thread needs about `least` bytes of memory to read the file.
@@ -66,7 +66,7 @@ fn needs_about(name: &str, bytes: &Bytes, options: &ReadOptions, least: u64) {
     );
 }
 
-/// Checks that one thread needs about `least` bytes of memory. Compares all drivers with less and with more memory
+/// Checks that one thread needs about `least` bytes of memory. Then compares all drivers with less and with more memory
 /// than that.
 fn agrees(name: &str, bytes: Vec<u8>, options: &ReadOptions, least: u64) {
     let bytes = Bytes::from(bytes);
@@ -77,7 +77,8 @@ fn agrees(name: &str, bytes: Vec<u8>, options: &ReadOptions, least: u64) {
     }
 }
 
-/// Checks that one thread needs about `least` bytes of memory. Compares all drivers in 40 steps of increasing memory.
+/// Checks that one thread needs about `least` bytes of memory. Then compares all drivers in 40 steps of increasing
+/// memory.
 fn agrees_with_any(name: &str, bytes: Vec<u8>, options: &ReadOptions, least: u64) {
     const STEPS: u64 = 40;
     let bytes = Bytes::from(bytes);
@@ -88,8 +89,8 @@ fn agrees_with_any(name: &str, bytes: Vec<u8>, options: &ReadOptions, least: u64
     }
 }
 
-/// Checks that every driver reads the file with `memory` bytes if one thread does, with the same batches as with
-/// enough memory. If one thread is refused, each other driver may be refused too.
+/// Checks that if one thread reads the file with `memory` bytes, every driver does, and returns the same batches as
+/// with enough memory. If one thread is refused, each other driver may be refused, too.
 fn agrees_with(name: &str, bytes: &Bytes, options: &ReadOptions, memory: u64, whole: &Outcome) {
     let options = with_memory(options, memory);
     let alone = inline(bytes, &options);
@@ -115,7 +116,7 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A ZSTD page of these plain bytes.
+/// Returns a ZSTD page of these plain bytes.
 fn page(num_values: usize, plain: &[u8]) -> Page {
     Page::v1(num_values, &zstd(plain)).with_plain_size(plain.len())
 }
@@ -124,7 +125,7 @@ fn dictionary(num_values: usize, plain: &[u8]) -> Page {
     Page::dictionary(num_values, &zstd(plain)).with_plain_size(plain.len())
 }
 
-/// Numbers that vary.
+/// Returns numbers that vary.
 fn numbers(from: usize, n: usize) -> Vec<u8> {
     let numbers = (from..from + n).map(|i| (i as i64).wrapping_mul(0x9e37_79b9) >> 20);
     numbers.flat_map(i64::to_le_bytes).collect()
@@ -145,13 +146,13 @@ fn schema(leaves: Vec<SchemaElement>) -> Vec<SchemaElement> {
     schema
 }
 
-/// A schema of required columns of one physical type.
+/// Returns a schema of required columns that have one physical type.
 fn columns(n: usize, physical: Type) -> Vec<SchemaElement> {
     let column = |i| leaf(&format!("c{i}"), physical, Repetition::Required);
     schema((0..n).map(column).collect())
 }
 
-/// Pages that grow, smaller in some columns than in others, in two row groups.
+/// Returns a file whose pages grow, in two row groups. They are smaller in some columns than in others.
 fn growing_pages() -> Vec<u8> {
     const ROWS: usize = 12_000;
     let group = || {
@@ -176,7 +177,7 @@ fn pages_that_grow() {
     agrees("growing pages", growing_pages(), &options, 760_828);
 }
 
-/// Columns that take turns: at each position, one column has a large page and the others have small pages.
+/// Returns columns that take turns: at each position, one column has a large page, and the others have small pages.
 fn pages_large_in_turn(columns: usize, rows: usize) -> Vec<Chunk> {
     const SMALL: usize = 500;
     let column = |column: usize| {
@@ -206,7 +207,7 @@ fn pages_that_are_large_in_turn() {
     }
 }
 
-/// A page of numbers that do not compress. Decompressing it takes twice its size.
+/// Returns a page of numbers that do not compress. To decompress it takes twice its size.
 fn noise(num_values: usize) -> Page {
     let noise = (0..num_values as u64).map(|i| {
         let mixed = (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -216,19 +217,19 @@ fn noise(num_values: usize) -> Page {
     page(num_values, &plain)
 }
 
-/// A page that compresses well.
+/// Returns a page that compresses well.
 fn repeated(num_values: usize) -> Page {
     page(num_values, &numbers(0, num_values / 16).repeat(16))
 }
 
-/// Damages the body of a page so that its codec rejects it.
+/// Damages a page's body so that its codec rejects it.
 fn damaged(mut page: Page) -> Page {
     page.body[0] ^= 0x55;
     page
 }
 
-/// A column that waits for bytes, or that has many small pages, retains little memory while another column needs much
-/// memory and finishes. One after the other, both would retain much memory at the same time.
+/// If a column waits for bytes, or has many small pages, it retains little memory while another column needs much
+/// memory and finishes. If we read one column after the other, both would retain much memory at the same time.
 #[test]
 fn columns_that_are_large_at_different_times() {
     const ROWS: usize = 80_000;
@@ -245,7 +246,7 @@ fn columns_that_are_large_at_different_times() {
     }
 }
 
-/// Several threads test all rows of a row group before they read its other columns. One thread does both batch by
+/// Several threads test all rows of a row group before they read its other columns, but one thread does both batch by
 /// batch.
 #[test]
 fn a_filtered_row_group() {
@@ -264,7 +265,7 @@ fn a_filtered_row_group() {
             pages[middle] = damaged(pages[middle].clone());
         }
         let bytes = file(columns(4, Type::Int64), &[(ROWS as u64, chunks)]);
-        // Three quarters of the rows.
+        // The filter selects three quarters of the rows.
         let filtered = options.clone().filter(col(tested).lt(150_000_000_i64));
         let name = format!("{tested} tested, {wrong:?} damaged");
         let some = filtered.clone().columns(["c1", "c2"]);
@@ -274,8 +275,7 @@ fn a_filtered_row_group() {
     }
 }
 
-/// A page header that does not fit in the supplied bytes is requested again, together with more of the following
-/// bytes.
+/// If a page header does not fit in the supplied bytes, we request it again, together with more of the following bytes.
 #[test]
 fn long_headers() {
     const ROWS: usize = 100;
@@ -291,7 +291,7 @@ fn long_headers() {
     agrees("long headers", bytes, &ReadOptions::new(), 362_337);
 }
 
-/// A column that several threads decode in parts, next to a short column.
+/// Several threads decode a column in parts, next to a short column.
 #[test]
 fn a_column_in_parts() {
     const ROWS: usize = 400_000;
@@ -319,7 +319,7 @@ fn a_column_in_parts() {
     agrees("a column in parts", bytes, &ReadOptions::new(), 3_753_461);
 }
 
-/// Dictionary strings, all short except one, and a page without dictionary indices.
+/// Returns dictionary strings that are all short except one, and a page without dictionary indices.
 fn strings() -> Vec<u8> {
     const ROWS: usize = 20_000;
     let prefixed = |value: &[u8]| [&(value.len() as u32).to_le_bytes(), value].concat();
@@ -329,7 +329,7 @@ fn strings() -> Vec<u8> {
             _ => prefixed(format!("entry {i} of column {column}").as_bytes()),
         });
         let entries: Vec<u8> = entries.flatten().collect();
-        // The bit width of eight, then the number of groups of eight indices as a varint.
+        // The page starts with the bit width of eight, and then has the number of groups of eight indices as a varint.
         let mut indices = vec![8];
         let groups = (ROWS / 8) << 1 | 1;
         indices.extend([groups as u8 | 0x80, (groups >> 7) as u8]);
@@ -369,7 +369,7 @@ fn strings_in_all_layouts() {
     agrees("dictionaries", strings(), &options, 2_489_070);
 }
 
-/// Lists of no number, of one number and of several numbers.
+/// Returns lists of no number, of one number and of several numbers.
 fn lists() -> Vec<u8> {
     const ROWS: usize = 3000;
     let column = |column: usize| {
@@ -379,7 +379,7 @@ fn lists() -> Vec<u8> {
             repetition.extend(std::iter::repeat_n(1, row * (column + 3) % 5));
         }
         let n = repetition.len();
-        // Bit-packed with a width of one, the lowest bit first.
+        // The levels are bit-packed with a width of one, the lowest bit first.
         let packed: Vec<u8> = repetition
             .chunks(8)
             .map(|bits| bits.iter().rev().fold(0, |byte, bit| byte << 1 | bit))
@@ -392,7 +392,7 @@ fn lists() -> Vec<u8> {
             (header >> 14) as u8,
         ];
         runs.extend(packed);
-        // All definition levels are 1, in one run.
+        // All definition levels are 1, so one run is enough.
         let mut ones = vec![
             (n << 1) as u8 | 0x80,
             (n >> 6) as u8 | 0x80,
@@ -418,7 +418,7 @@ fn lists_of_many_lengths() {
     agrees("lists", lists(), &options, 5_147_654);
 }
 
-/// Row groups that need more and more memory, with rows selected by a filter.
+/// The row groups need more and more memory, and a filter selects their rows.
 #[test]
 fn filtered_row_groups() {
     let group = |group: usize| {
@@ -439,14 +439,14 @@ fn filtered_row_groups() {
     }
 }
 
-/// The arrays of casts and defaults of a wanted schema count as memory of the read. They need seven times the memory
-/// of the file's columns.
+/// The arrays for a wanted schema's casts and defaults count as memory of the read. They need seven times the memory of
+/// the file's columns.
 #[test]
 fn casts_and_defaults() {
     const ROWS: usize = 20_000;
     const PLAIN: u64 = 946_336;
     const CAST: u64 = 3_403_936;
-    // 8192 rows of four values of 32 bytes, 64 bytes of nulls and 100 bytes of text.
+    // The casts and defaults have 8192 rows of four values of 32 bytes, 64 bytes of nulls and 100 bytes of text.
     const { assert!(CAST - PLAIN >= 8192 * (4 * 32 + 64 + 100)) };
     let column = |column: usize| {
         let values = numbers(column, ROWS);
@@ -469,7 +469,7 @@ fn casts_and_defaults() {
     agrees("casts and defaults", bytes, &options, CAST);
 }
 
-/// A damaged page is reported only if there is enough memory to reach it.
+/// A damaged page is only reported if there is enough memory to reach it.
 #[test]
 fn damage_and_a_small_budget() {
     const ROWS: usize = 20_000;
@@ -491,7 +491,7 @@ fn damage_and_a_small_budget() {
                 continue;
             }
             let bytes = Bytes::from(bytes.clone());
-            // Half of the rows of each page.
+            // The filter selects half of the rows in each page.
             let filtered = options.clone().filter(col("c1").lt(12_000_000));
             let memory = [200_000, 400_000, 800_000, 1_600_000, 1 << 30];
             for (options, memory) in [options, filtered]
@@ -517,7 +517,7 @@ fn damage_and_a_small_budget() {
     }
 }
 
-/// Reads the undamaged rows on one thread. Returns true if the budget caused the loss of some rows.
+/// Reads the undamaged rows on one thread. Returns true if some rows were lost because of the budget.
 fn read_some(bytes: &Bytes, options: &ReadOptions) -> (Vec<RecordBatch>, bool) {
     let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
     let mut reader = file.read(options.clone().threads(1)).unwrap();
@@ -537,7 +537,7 @@ fn rows(batches: &[RecordBatch]) -> usize {
     batches.iter().map(RecordBatch::num_rows).sum()
 }
 
-/// A thousand columns. Each of them could be read alone.
+/// The file has a thousand columns, and each could be read alone.
 #[test]
 fn many_columns_of_zeros() {
     const VALUES: usize = 1 << 18;
@@ -563,15 +563,15 @@ fn many_columns_of_zeros() {
         assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
         assert_eq!(error.limit_name(), Some("memory_bytes"), "{error}");
         assert_eq!(error.location().row_group, Some(0), "{error}");
-        // 2 MiB of page and 64 KiB of array each.
+        // Each column needs 2 MiB for a page and 64 KiB for an array.
         assert_eq!(error.location().column.as_deref(), Some("c30"), "{error}");
     }
-    // Some of the columns, in all rows.
+    // We can read some of the columns in all rows.
     let some = options.columns((0..20).map(|i| format!("c{i}")));
     assert_eq!(inline(&bytes, &some).unwrap().len(), VALUES / 8192);
 }
 
-/// Constants that the caller adds to each row count as memory, with or without columns of the file next to them.
+/// Constants that the caller adds to each row count as memory, with or without file columns next to them.
 #[test]
 fn large_constants() {
     let rows = 10_000;
@@ -591,14 +591,14 @@ fn large_constants() {
         for threads in [1, 2] {
             let options = options.clone().threads(threads);
             assert!(refused(&read(&bytes, &options)), "{options:?}");
-            // 9 MB per batch.
+            // A batch has 9 MB.
             let batches = read(&bytes, &options.batch_size(100)).unwrap();
             assert_eq!(batches.len(), 100);
         }
     }
 }
 
-/// Ordinary wide files are read with the default limits, and with much less memory.
+/// We can read ordinary wide files with the default limits, and with much less memory.
 #[test]
 fn wide_files() {
     for (n, rows) in [(10_000, 14), (5000, 30)] {
@@ -617,7 +617,7 @@ fn wide_files() {
     }
 }
 
-/// A file as wide as any in practice. Each column has few bytes.
+/// This file is as wide as any in practice, but each column has few bytes.
 #[test]
 fn a_hundred_thousand_columns() {
     const COLUMNS: usize = 100_000;

@@ -1,4 +1,4 @@
-//! Arrow dictionaries are read back as written, with their order and with values that no row uses.
+//! Arrow dictionaries are read back as they were written, with their order and with values that no row uses.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ fn strings(values: &[&str]) -> ArrayRef {
     Arc::new(StringArray::from(values.to_vec()))
 }
 
-/// A schema with one column `c`, whose dictionary may be ordered.
+/// Returns a schema with one column `c`, whose dictionary may be ordered.
 fn schema(data_type: &DataType, is_ordered: bool) -> Arc<Schema> {
     let field = Field::new("c", data_type.clone(), true).with_dict_is_ordered(is_ordered);
     Arc::new(Schema::new(vec![field]))
@@ -52,7 +52,7 @@ fn written(
     Ok(bytes)
 }
 
-/// Returns the batches of a file. The flag is true if its only column is an ordered dictionary.
+/// Returns a file's batches. The flag is true if its only column is an ordered dictionary.
 fn read(file: &[u8]) -> (Vec<ArrayRef>, Option<bool>) {
     let file = ParquetFile::from_bytes(file.to_vec()).unwrap();
     let reader = file.read(ReadOptions::default().threads(1)).unwrap();
@@ -107,7 +107,7 @@ fn values_that_no_row_has_and_their_order() {
 fn each_row_group_has_all_values() {
     let array = dictionary(&KEYS, strings(&SIZES));
     let options = WriteOptions::new().row_group_rows(2);
-    // Batches with the same dictionary. The second row group spans both batches.
+    // Both batches have the same dictionary, and the second row group spans both.
     let batches = [array.slice(0, 3), array.slice(3, 3)];
     let file = written(&batches, true, options).unwrap();
     assert_sound(&file);
@@ -136,7 +136,7 @@ fn other_dictionaries_add_their_values_behind() {
     assert_eq!(keys, [Some(1), Some(1), Some(4)]);
 }
 
-/// Each batch's keys are wide enough for its own values, but not for all values together.
+/// The keys of each batch are wide enough for its own values, but not for all values together.
 #[test]
 fn dictionaries_that_are_too_many_values_together() {
     let words = |batch: usize| -> Vec<String> {
@@ -164,7 +164,7 @@ fn dictionaries_that_are_too_many_values_together() {
         found.extend(strings.into_iter().map(|string| string.map(Into::into)));
     }
     assert_eq!(found, expected);
-    // Ordered dictionaries are merged too, and all values keep their order.
+    // Ordered dictionaries are merged, too, and all values keep their order.
     let batches: Vec<ArrayRef> = (0..4).map(batch).collect();
     let file = written(&batches, true, WriteOptions::new()).unwrap();
     let (read_batches, ordered) = read(&file);
@@ -181,20 +181,21 @@ fn dictionaries_that_are_too_many_values_together() {
             all
         );
     }
-    // If each batch has its own row group, each row group has its own dictionary.
+    // If each batch has its own row group, then each row group has its own dictionary.
     let options = WriteOptions::new().row_group_rows(500);
     let file = written(&batches, true, options).unwrap();
     assert_eq!(parts(&read(&file).0[3]), parts(&batches[3]));
 }
 
-/// Numbers as words in a dictionary of their own, each word once.
+/// Returns numbers as words in a dictionary of their own, with each word once.
 fn words<K: ArrowDictionaryKeyType>(numbers: Range<usize>) -> ArrayRef {
     let words: Vec<String> = numbers.map(|i| format!("word {i}")).collect();
     let dictionary: DictionaryArray<K> = words.iter().map(String::as_str).collect();
     Arc::new(dictionary)
 }
 
-/// The types of the only column of a file: the type in `ARROW:schema`, and the type that this library reads.
+/// Returns the types of a file's only column. These are the type in `ARROW:schema`, and the type that this library
+/// reads.
 fn types(file: &[u8]) -> [DataType; 2] {
     let file = ParquetFile::from_bytes(file.to_vec()).unwrap();
     let reader = file.read(ReadOptions::default()).unwrap();
@@ -202,8 +203,8 @@ fn types(file: &[u8]) -> [DataType; 2] {
     schemas.map(|schema| schema.field(0).data_type().clone())
 }
 
-/// pyarrow 26 and polars 2.1 read 128 values with keys of 8 bits and fail at 129. The same applies to the other
-/// widths.
+/// pyarrow 26 and polars 2.1 can read 128 values with keys of 8 bits, but fail at 129. This applies to the other widths
+/// accordingly.
 #[test]
 fn keys_are_wider_where_values_of_a_row_group_need_it() {
     use DataType::{Int8, Int16, Int32, UInt8, UInt16, UInt32};
@@ -241,7 +242,8 @@ fn keys_stay_where_each_row_group_has_few_values() {
     }
 }
 
-/// Arrow C++ uses one dictionary for all pages without indices, across row groups. pyarrow 26 fails with 8 bits here.
+/// Arrow C++ uses one dictionary for all pages without indices, across row groups, so pyarrow 26 fails with 8 bits
+/// here.
 #[test]
 fn keys_are_wider_for_values_without_dictionary_pages() {
     let batches = [words::<Int8Type>(0..100), words::<Int8Type>(100..200)];
@@ -256,7 +258,7 @@ fn keys_are_wider_for_values_without_dictionary_pages() {
     }
 }
 
-/// Keys are widened inside structs, lists, maps and runs, and only in the columns that need it.
+/// Keys are widened inside structs, lists, maps and runs, but only in the columns that need it.
 #[test]
 fn keys_below_other_types_are_wider_as_well() {
     let few = || words::<Int8Type>(0..10);
@@ -320,7 +322,7 @@ fn in_structs_and_lists() {
     assert_eq!(&values, &strings(&SIZES));
 }
 
-/// `dictionary_bytes` applies to values that no row uses, unless the dictionary is ordered.
+/// The limit `dictionary_bytes` applies to values that no row uses, unless the dictionary is ordered.
 #[test]
 fn too_large_dictionaries_are_kept_only_for_their_order() {
     let words: Vec<String> = (0..100)
@@ -364,7 +366,7 @@ fn statistics_and_filters_know_only_what_rows_have() {
     assert_eq!(statistics.distinct_count, Some(2));
 }
 
-/// An ordered dictionary that cannot be stored is an error.
+/// It is an error if an ordered dictionary cannot be stored.
 #[test]
 fn orders_that_no_page_keeps_are_errors() {
     let booleans: ArrayRef = Arc::new(BooleanArray::from(vec![true, false]));
@@ -388,7 +390,7 @@ fn orders_that_no_page_keeps_are_errors() {
     assert!(written(&[array], true, forgetful).is_ok());
 }
 
-/// An unused value that cannot be stored does not prevent writing the other values.
+/// If an unused value cannot be stored, we still write the other values.
 #[test]
 fn values_that_no_row_has_may_be_impossible() {
     let times: ArrayRef = Arc::new(Time32MillisecondArray::from(vec![1, 86_400_000]));

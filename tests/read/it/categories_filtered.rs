@@ -1,5 +1,5 @@
-//! Filters on dictionaries with few keys. If the file has no dictionary page, each batch of the column has a dictionary of
-//! its own, and the rows that a filter selects from many of them must fit into the keys.
+//! Tests filters on dictionaries with few keys. If the file has no dictionary page, each batch of the column has its
+//! own dictionary, and the rows that a filter selects from many of them must fit into the keys.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use parquet::file::properties::WriterProperties;
 
 use crate::extensions::whole::by_all;
 
-/// A dictionary whose slot i is `cN`, with N = i modulo `values`. Each eleventh is null.
+/// Returns a dictionary in which slot i is `cN`, with N = i modulo `values`. Each eleventh slot is null.
 fn categories<K: ArrowDictionaryKeyType>(rows: usize, values: usize) -> ArrayRef {
     use herringbone::arrow::buffer::ArrowNativeType;
     let texts: StringArray = (0..values).map(|i| Some(format!("c{i}"))).collect();
@@ -28,7 +28,8 @@ fn categories<K: ArrowDictionaryKeyType>(rows: usize, values: usize) -> ArrayRef
     Arc::new(DictionaryArray::<K>::try_new(keys, Arc::new(texts)).unwrap())
 }
 
-/// A file without dictionary pages: the row number, the categories, and the categories in structs and lists.
+/// Returns a file without dictionary pages. Its columns are the row number, the categories, and the categories in
+/// structs and lists.
 fn file<K: ArrowDictionaryKeyType>(rows: usize, values: usize) -> ParquetFile {
     let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..rows as i64));
     let city = categories::<K>(rows, values);
@@ -43,7 +44,7 @@ fn file<K: ArrowDictionaryKeyType>(rows: usize, values: usize) -> ParquetFile {
         ("l", Arc::new(list), true),
     ]);
     let batch = batch.unwrap();
-    // Our writer records wider keys, which are enough for each batch.
+    // Our writer would record wider keys, which are enough for each batch, so another one writes the file.
     let properties = WriterProperties::builder()
         .set_dictionary_enabled(false)
         .set_max_row_group_row_count(Some(rows / 2))
@@ -64,7 +65,7 @@ fn texts<K: ArrowDictionaryKeyType>(array: &ArrayRef) -> Vec<Option<String>> {
     texts.map(|text| text.map(str::to_owned)).collect()
 }
 
-/// Reads the rows of a filter, and checks the values of all columns by the numbers of their rows.
+/// Reads the rows that a filter selects, and checks the values of all columns by their row numbers.
 fn check<K: ArrowDictionaryKeyType>(
     file: &ParquetFile,
     values: usize,

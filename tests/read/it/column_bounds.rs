@@ -1,4 +1,4 @@
-//! Bounds and counts as Arrow arrays, for row groups and pages, nested or not.
+//! Tests bounds and counts as Arrow arrays, for row groups and for pages, nested or not.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn written(batch: &RecordBatch, options: WriteOptions) -> ParquetFile {
     ParquetFile::from_bytes(Bytes::from(file)).unwrap()
 }
 
-/// Ten rows: a list that is null, empty or has values, and a struct with text and floats.
+/// Returns ten rows of a list that is null, empty or has values, and of a struct with text and floats.
 fn batch() -> RecordBatch {
     let lists = ListArray::from_iter_primitive::<Int64Type, _, _>((0..10).map(|row| {
         (row != 3).then(|| (0..row % 3).map(move |at| (at != 1).then_some(row * 10 + at)))
@@ -75,7 +75,7 @@ fn of_row_groups_and_pages_nested_or_not() {
     let mut options = WriteOptions::new().row_group_rows(6);
     options.columns = ColumnOptions::new().page_rows(2).dictionary(false);
     let file = written(&batch(), options);
-    // The expected lists: -, [10], [20, null], null, [40], [50, null] | -, [70], [80, null], -
+    // We expect these lists: -, [10], [20, null], null, [40], [50, null] | -, [70], [80, null], -
     let list = file.row_group_bounds(0).unwrap();
     check(
         &list,
@@ -110,7 +110,7 @@ fn of_row_groups_and_pages_nested_or_not() {
         &["2", "2"],
     );
 
-    // NaNs are counted, but are not part of the bounds. A zero bound stands for both zeros.
+    // NaNs are counted, but they are not part of the bounds. A bound of zero stands for both zeros.
     let floats = file.row_group_bounds(2).unwrap();
     assert_eq!(lines(&floats.nan_counts), ["1", "4"]);
     check(
@@ -158,7 +158,7 @@ fn what_is_not_said_is_null() {
     assert_eq!(error.kind(), herringbone::ErrorKind::Argument);
 }
 
-/// Files of other writers with some unusable bounds.
+/// Reads files by other writers, in which some bounds are not usable.
 #[test]
 fn of_official_files() {
     let Some(official) = files::official() else {
@@ -168,10 +168,10 @@ fn of_official_files() {
         let file = ParquetFile::open(official.join("data").join(name)).unwrap();
         file.row_group_bounds(leaf).unwrap()
     };
-    // Its upper bound is NaN. The values are 1 and NaN.
+    // The upper bound in this file is NaN, because the values are 1 and NaN.
     let nan = bounds("nan_in_stats.parquet", 0);
     check(&nan, &["1e0"], &["null"], &["0"], &["2"]);
-    // The bounds of 96-bit timestamps follow no order that was defined then.
+    // The bounds of 96-bit timestamps follow no order that was defined at the time.
     let int96 = bounds("alltypes_plain.parquet", 10);
     assert_eq!((int96.min.null_count(), int96.max.null_count()), (1, 1));
     // The older bounds of BYTE_ARRAY columns were compared as signed bytes.
@@ -179,7 +179,7 @@ fn of_official_files() {
     assert_eq!((strings.min.len(), strings.row_counts.value(0)), (1, 7300));
 }
 
-/// The Arrow type of the read, for which most Parquet types have no bounds of their own.
+/// The bounds have the Arrow type of the read. For most of these types, Parquet has no bounds of their own.
 #[test]
 fn of_a_plan_have_the_type_of_the_batches() {
     use herringbone::arrow::array::{
@@ -254,7 +254,7 @@ fn texts_of(values: [&str; 2]) -> Vec<String> {
     values.map(str::to_owned).to_vec()
 }
 
-/// The values of an array, without the units of their type.
+/// Returns an array's values, without the units of their type.
 fn lines_of_values(array: &ArrayRef) -> Vec<String> {
     let plain = match array.data_type() {
         DataType::Timestamp(..) | DataType::Date64 | DataType::Duration(_) => {
@@ -307,7 +307,7 @@ fn of_a_plan_follow_the_wanted_schema() {
     assert_eq!(error.kind(), herringbone::ErrorKind::Argument);
 }
 
-/// Bounds of other writers' files, as the `parquet` crate decodes them.
+/// Compares the bounds in other writers' files with the ones that the `parquet` crate decodes.
 #[test]
 fn of_a_plan_equal_those_of_the_parquet_crate() {
     use parquet::arrow::arrow_reader::statistics::StatisticsConverter;
@@ -359,7 +359,7 @@ fn of_a_plan_equal_those_of_the_parquet_crate() {
             for (ours, theirs) in [(&bounds.min, &min), (&bounds.max, &max)] {
                 let (ours, theirs) = (lines(ours), lines(theirs));
                 for (ours, theirs) in ours.iter().zip(&theirs) {
-                    // Unusable bounds are null here, and a zero has the sign that includes both.
+                    // We return null for unusable bounds, and a zero has the sign that includes both zeros.
                     if ours != "null" && ours.trim_start_matches('-') != "0e0" {
                         assert_eq!(ours, theirs, "{path:?} {}", field.name());
                         compared += 1;
@@ -371,7 +371,7 @@ fn of_a_plan_equal_those_of_the_parquet_crate() {
     assert!(compared > 400, "{compared}");
 }
 
-/// Few writers count distinct values: the footer is changed by hand.
+/// We change the footer by hand, because few writers count distinct values.
 #[test]
 fn of_distinct_values_are_those_of_the_statistics() {
     let changed = with_statistics(&sound(DataPageVersion::V1), ID, |it| {

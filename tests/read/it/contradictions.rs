@@ -1,5 +1,5 @@
-//! Files whose parts contradict each other: page headers, offset indexes, column indexes, histograms, bloom filters
-//! and bodies. A read returns rows of the file as written, fails, or reports its losses.
+//! Tests files whose parts contradict each other, such as page headers, offset indexes, column indexes, histograms,
+//! bloom filters and bodies. A read returns the file's rows as they were written, fails, or reports its losses.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ fn row_lists(rows: i64) -> ListArray {
     ListArray::from_iter_primitive::<Int64Type, _, _>(lists)
 }
 
-/// Columns for each kind of page. All values are functions of `row`, so that wrongly combined rows are detected.
+/// Returns columns for each kind of page. All values are functions of `row`, so that we detect wrongly combined rows.
 fn columns(rows: i64) -> Vec<(&'static str, ArrayRef)> {
     let values = 0..rows;
     let text = |row: i64| format!("{:012}", row * 7919 % rows);
@@ -91,7 +91,7 @@ fn columns(rows: i64) -> Vec<(&'static str, ArrayRef)> {
     ]
 }
 
-/// The rows of a batch as text, column by column.
+/// Returns a batch's rows as text, column by column.
 fn texts(batch: &RecordBatch) -> Vec<Vec<String>> {
     let columns: Vec<_> = batch
         .columns()
@@ -144,7 +144,7 @@ pub(crate) fn read_opened(file: Result<ParquetFile>, options: ReadOptions) -> Ou
     outcome
 }
 
-/// The encodings that a column is written with.
+/// Returns the encodings with which we write a column.
 fn encodings(name: &str) -> Vec<ColumnOptions> {
     let with = |encoding| ColumnOptions::new().dictionary(false).encoding(encoding);
     let mut all = vec![ColumnOptions::new(), with(Encoding::Plain)];
@@ -167,8 +167,8 @@ fn encodings(name: &str) -> Vec<ColumnOptions> {
     all
 }
 
-/// A page that declares half of its levels is an error. A read that skips it keeps the correct rows and reports the
-/// correct losses.
+/// If a page declares half of its levels, that is an error. If a read skips the page, it keeps the correct rows and
+/// reports the correct losses.
 #[test]
 fn a_page_that_declares_fewer_levels_than_it_has_is_damage() {
     let rows: Vec<_> = columns(ROWS);
@@ -217,7 +217,7 @@ fn a_page_that_declares_fewer_levels_than_it_has_is_damage() {
     }
 }
 
-/// A page of version 2 without lists has one row per value.
+/// A page of version 2 has one row per value if its column has no lists.
 #[test]
 fn a_flat_page_with_other_rows_than_values_is_damage() {
     let table = batch(columns(ROWS)[..1].to_vec());
@@ -232,7 +232,7 @@ fn a_flat_page_with_other_rows_than_values_is_damage() {
     assert!(error.contains("column row, row group 0, page"), "{error}");
 }
 
-/// Shifts the first rows of the pages `from..to` of an offset index.
+/// Shifts the first rows of pages `from..to` in an offset index.
 pub(crate) fn shift(chunk: &mut Chunk, pages: std::ops::Range<usize>, by: i64) {
     let offsets = chunk.offsets.as_mut().unwrap();
     for page in &mut offsets.page_locations[pages] {
@@ -240,7 +240,7 @@ pub(crate) fn shift(chunk: &mut Chunk, pages: std::ops::Range<usize>, by: i64) {
     }
 }
 
-/// Whichever pages of an offset index are wrong, a read returns the requested rows or an error.
+/// Any pages of an offset index may be wrong. A read always returns the requested rows or an error.
 #[test]
 fn an_offset_index_that_is_off_by_one_puts_no_wrong_rows_together() {
     let all = columns(ROWS);
@@ -276,11 +276,11 @@ fn an_offset_index_that_is_off_by_one_puts_no_wrong_rows_together() {
             }
         }
     }
-    // Most of these indexes are rejected before a page is skipped by them.
+    // We reject most of these indexes before we skip a page by them.
     assert!(failed > 0);
 }
 
-/// Without histograms, only the levels show how many rows the pages of lists have.
+/// If there are no histograms, only the levels show how many rows the pages of lists have.
 #[test]
 fn rows_of_a_page_of_lists_are_counted_before_an_index_is_followed() {
     let table = batch(
@@ -307,12 +307,13 @@ fn rows_of_a_page_of_lists_are_counted_before_an_index_is_followed() {
     assert_eq!(read(sound + 10).rows, expected[row..row + 1]);
 }
 
-/// The file from the arrow-rs issue: a page of lists with as many nulls as rows is marked as all null.
+/// This is the file from the arrow-rs issue, in which a page of lists is marked as all null because it has as many
+/// nulls as rows.
 #[test]
 fn pages_of_lists_that_arrow_rs_calls_null_have_their_values() {
     let mut lists = ListBuilder::new(Int64Builder::new());
     for row in 0..ROWS {
-        // One null and one value in each row.
+        // Each row has one null and one value.
         lists.append_value([None, Some(row)]);
     }
     let table = batch(vec![
@@ -351,7 +352,7 @@ fn pages_of_lists_that_arrow_rs_calls_null_have_their_values() {
     }
 }
 
-/// Truncates all bounds to 16 bytes, as segmentio/parquet-go did, without incrementing upper bounds.
+/// Truncates all bounds to 16 bytes without incrementing upper bounds, as segmentio/parquet-go did.
 pub(crate) fn cut_bounds(index: &ColumnIndex) -> ColumnIndex {
     let mut cut = index.clone();
     for bounds in [&mut cut.min_values, &mut cut.max_values] {
@@ -392,7 +393,7 @@ fn upper_bounds_that_were_cut_are_not_used() {
         let right = vec![vec![format!("\"{}\"", text(4321))]];
         assert_eq!(outcome(&parts), (right, true), "{writer}");
     }
-    // With another writer, the bounds of the chunk contradict those of its pages.
+    // If another writer is named, the chunk's bounds contradict the bounds of its pages.
     parts.created_by("a program");
     assert_eq!(outcome(&parts).0.len(), 1);
 }
@@ -407,7 +408,7 @@ fn a_bloom_filter_with_another_length_than_its_chunk_has_it_is_not_believed() {
     let wanted = expected.trim_matches('"').to_owned();
     let mut parts = Dismantled::new(&file);
     let chunk = &mut parts.row_groups[0][0];
-    // A filter without set bits rules out all values.
+    // Since this filter has no set bits, it rules out all values.
     let filter = chunk.bloom_filter.clone().unwrap();
     let zeros: Vec<u8> = filter
         .iter()

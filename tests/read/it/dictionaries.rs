@@ -1,4 +1,4 @@
-//! Dictionaries with long runs of PLAIN pages between pages that need the dictionary.
+//! Tests dictionaries when there are long runs of PLAIN pages between the pages that need the dictionary.
 
 use std::ops::Range;
 
@@ -16,8 +16,8 @@ use crate::push::{SUPPLIES, pushed, read};
 
 const ENTRIES: usize = 7;
 const PAGE_ROWS: usize = 300;
-/// Runs of pages, each with true for indices or false for PLAIN values. The PLAIN runs are far longer than a
-/// dictionary is retained for.
+/// Runs of pages, with true for pages of indices and false for pages of PLAIN values. The PLAIN runs are far longer
+/// than we retain a dictionary for.
 const PAGES: [(bool, usize); 6] = [
     (true, 2),
     (false, 9),
@@ -27,13 +27,13 @@ const PAGES: [(bool, usize); 6] = [
     (false, 1),
 ];
 
-/// The number in a row. In pages with indices, it is one of the `ENTRIES` dictionary entries.
+/// Returns the number in a row. If its page has indices, it is one of the `ENTRIES` dictionary entries.
 fn number(page: usize, row: usize, indices: bool) -> usize {
     let number = (page * PAGE_ROWS + row) * 31;
     if indices { number % ENTRIES } else { number }
 }
 
-/// The number and the kind of each page. True if the page has indices.
+/// Returns each page's number, and true if the page has indices.
 fn kinds() -> impl Iterator<Item = (usize, bool)> {
     let pages = PAGES.into_iter();
     pages
@@ -41,14 +41,14 @@ fn kinds() -> impl Iterator<Item = (usize, bool)> {
         .enumerate()
 }
 
-/// A chunk whose values are encoded from numbers by `encode`.
+/// Returns a chunk whose values `encode` makes from numbers.
 fn chunk(physical: Type, encode: fn(usize) -> Vec<u8>) -> Chunk {
     let entries: Vec<u8> = (0..ENTRIES).flat_map(encode).collect();
     let mut pages = vec![Page::dictionary(ENTRIES, &entries)];
     for (page, indices) in kinds() {
         let numbers = (0..PAGE_ROWS).map(|row| number(page, row, indices));
         pages.push(if indices {
-            // A width of 8, and one bit-packed run of groups of 8.
+            // The body has a width of 8, and one bit-packed run of groups of 8.
             let groups = PAGE_ROWS.div_ceil(8);
             let mut body = vec![8, (groups << 1 | 1) as u8];
             body.extend(numbers.map(|number| number as u8));
@@ -138,7 +138,7 @@ fn come_back_when_pages_need_them_again() {
             for how in SUPPLIES {
                 check(&pushed(&file, &options, how).unwrap(), 0..all);
             }
-            // Pages with indices are skipped, or read in part.
+            // These reads skip pages with indices, or read only a part of them.
             for start in [3_000, 3_400, 7_000, 7_300] {
                 let options = options.clone().offset(start);
                 check(&read(&file, &options).unwrap(), start as usize..all);

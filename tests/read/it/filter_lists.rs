@@ -1,4 +1,4 @@
-//! Filters on columns below lists, and comparisons of floating-point numbers, against a row-by-row test.
+//! Tests filters on columns below lists, and comparisons of floating-point numbers, against a row-by-row test.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn rows(random: &mut Random) -> Vec<Numbers> {
     let row = |row: usize| match (row / 100 % 5, random.below(6)) {
         (_, 0) => None,
         (_, 1) => Some(Vec::new()),
-        // Long stretches of similar values, so that bounds are useful.
+        // There are long stretches of similar values, so that bounds are useful.
         (stretch, n) => Some(
             (0..n)
                 .map(|_| {
@@ -40,7 +40,7 @@ fn rows(random: &mut Random) -> Vec<Numbers> {
     (0..ROWS).map(row).collect()
 }
 
-/// The numbers as lists, in lists of structs, in lists of lists, as values of maps, and as text.
+/// Returns the numbers as lists, in lists of structs, in lists of lists, as values of maps, and as text.
 fn batch(rows: &[Numbers]) -> RecordBatch {
     let mut lists = ListBuilder::new(Int64Builder::new());
     let mut texts = ListBuilder::new(StringBuilder::new());
@@ -143,7 +143,7 @@ pub(crate) fn steps() -> [PruningSteps; 4] {
 type Accepts = fn(i64) -> bool;
 type Test = fn(Column) -> Predicate;
 
-/// Tests of numbers and of their texts, with the column of each test and the values that it accepts.
+/// Returns tests of numbers and of their texts, with the column of each test and the values that it accepts.
 fn cases() -> Vec<(&'static str, (Test, Accepts))> {
     let numbers: [(Test, Accepts); 4] = [
         (|it| it.gt(300), |it| it > 300),
@@ -178,7 +178,7 @@ fn any_and_all_values_of_a_row() {
     let rows = rows(&mut Random(7));
     let batch = batch(&rows);
     let cases = cases();
-    // If the test of a value is unknown, the row is not selected.
+    // A row is not selected if the test of a value is unknown.
     let any = |row: &Numbers, accepts: Accepts| {
         row.as_ref()
             .is_some_and(|row| row.iter().flatten().any(|it| accepts(*it)))
@@ -203,7 +203,7 @@ fn any_and_all_values_of_a_row() {
                 let wanted = rows.iter().enumerate().filter(|(_, row)| is_wanted(row));
                 wanted.map(|(row, _)| row as i64).collect()
             };
-            // `any().not()` is `all` of the negation. It is unknown if one value is unknown.
+            // `any().not()` is `all` of the negation, so it is unknown if one value is unknown.
             let is_known = |row: &Numbers| {
                 row.as_ref()
                     .is_some_and(|row| row.iter().all(Option::is_some))
@@ -254,7 +254,7 @@ fn bounds_and_dictionaries_of_lists_pass_over_row_groups() {
     };
     assert_eq!(explain(col("lists").any().eq(1)), [700, 0]);
     assert_eq!(explain(col("lists").any().is_null()), [0, 0]);
-    // An empty list would have been selected.
+    // If a row group had an empty list, it would have been selected.
     assert_eq!(explain(col("lists").all().eq(1)), [0, 0]);
 }
 

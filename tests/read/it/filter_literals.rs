@@ -1,5 +1,5 @@
-//! Literals of each kind against columns of each type. The expected rows were determined by hand: each file has a few
-//! rows, numbered by position.
+//! Tests literals of each kind against columns of each type. We determined the expected rows by hand: each file has a
+//! few rows, which are numbered by position.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use herringbone::{
 
 use crate::filter_lists::{found, steps};
 
-/// A file of these columns and a column `row`, with two rows per row group and one row per page.
+/// Writes a file of these columns and a column `row`, with two rows per row group and one row per page.
 fn file(columns: Vec<(Field, ArrayRef)>, options: ColumnOptions) -> ParquetFile {
     let rows = columns.first().map_or(0, |(_, array)| array.len()) as i64;
     let row = Arc::new(Int64Array::from_iter_values(0..rows)) as ArrayRef;
@@ -39,7 +39,7 @@ fn file(columns: Vec<(Field, ArrayRef)>, options: ColumnOptions) -> ParquetFile 
     ParquetFile::from_source(Bytes::from(bytes), Limits::default()).unwrap()
 }
 
-/// Checks the rows of each predicate and of its negation, for all methods of skipping rows.
+/// Checks the rows for each predicate and for its negation, with all methods of skipping rows.
 fn check(
     columns: impl Fn() -> Vec<(Field, ArrayRef)>,
     cases: impl IntoIterator<Item = (Predicate, Vec<i64>, Vec<i64>)>,
@@ -77,7 +77,7 @@ const SMALL: &str = "00000000-0000-0000-0000-000000000007";
 const MIDDLE: &str = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11";
 const LARGE: &str = "ffffffff-0000-0000-0000-000000000001";
 
-/// Rows 0 to 3: small, null, large, middle; as a column, in a struct, and in a list of one.
+/// Returns rows 0 to 3, which are small, null, large and middle, as a column, in a struct, and in a list of one.
 fn uuids() -> Vec<(Field, ArrayRef)> {
     let bytes = |digits: u128| Some(digits.to_be_bytes());
     let values = [
@@ -165,7 +165,7 @@ fn what_is_no_uuid_is_refused() {
     assert!(long.len() < 300, "{long}");
 }
 
-/// Rows 0 to 2: ab, null, and the bytes FF 00.
+/// Returns rows 0 to 2, which are ab, null, and the bytes FF 00.
 fn bytes() -> Vec<(Field, ArrayRef)> {
     let values = [Some(b"ab"), None, Some(b"\xff\0")];
     let fixed = FixedSizeBinaryArray::try_from_sparse_iter_with_size(values.into_iter(), 2);
@@ -200,7 +200,7 @@ fn bytes_are_compared_with_bytes_and_text() {
     assert!(found.contains("x'616263' has 3 bytes"), "{found}");
 }
 
-/// A number with all of its digits.
+/// Returns a number as a literal with all of its digits.
 fn number(unscaled: i64, exponent: i32) -> Literal {
     Literal::Decimal {
         unscaled: i256::from_i128(unscaled.into()),
@@ -208,7 +208,8 @@ fn number(unscaled: i64, exponent: i32) -> Literal {
     }
 }
 
-/// Rows 0 to 7: 1, the largest number, infinity, -infinity, null, 0, NaN, the smallest positive number.
+/// Returns rows 0 to 7, which are 1, the largest number, infinity, -infinity, null, 0, NaN, and the smallest positive
+/// number.
 fn floats() -> Vec<(Field, ArrayRef)> {
     let (inf, nan) = (f64::INFINITY, f64::NAN);
     let of = |most: f64, least: f64| {
@@ -244,7 +245,7 @@ fn floats() -> Vec<(Field, ArrayRef)> {
 
 #[test]
 fn a_literal_beyond_all_numbers_of_a_type_is_not_infinite() {
-    // Per type, a number that is too large, and one that is too small.
+    // For each type, there are a number that is too large, and one that is too small.
     for (name, large, small) in [
         ("half", Literal::from(65520), number(1, -9)),
         ("half", Literal::from(1e6), Literal::from(1e-9)),
@@ -311,7 +312,7 @@ impl Negated for Literal {
     }
 }
 
-/// SQL semantics: `between` is two comparisons. A false comparison decides even if the other one is unknown.
+/// Follows SQL, in which `between` is two comparisons, and a false comparison decides even if the other one is unknown.
 #[test]
 fn a_null_among_the_literals() {
     let columns = || {

@@ -1,4 +1,4 @@
-//! The operands of a filter are tested in order, each on the rows that the previous operands selected.
+//! A filter's operands are tested in order, and each sees only the rows that the previous operands selected.
 
 use std::error::Error as _;
 use std::sync::Arc;
@@ -25,8 +25,8 @@ use crate::push::written;
 const ROWS: usize = 10_000;
 const PAGE: usize = 100;
 
-/// A file with one row group and pages of 100 rows. `row` counts the rows. `mark` is 1 in the rows 4,000 to 4,099 and
-/// 0 elsewhere. `text` is a text of each row. The file has no bounds by which rows could be skipped.
+/// Writes a file with one row group and pages of 100 rows. `row` counts the rows. `mark` is 1 in the rows 4,000 to
+/// 4,099 and 0 elsewhere. `text` is a text of each row. The file has no bounds by which we could skip rows.
 fn file() -> ParquetFile {
     file_of(ROWS)
 }
@@ -61,8 +61,8 @@ fn of_pages(batch: &RecordBatch, statistics: StatisticsLevel) -> ParquetFile {
     ParquetFile::from_bytes(written(batch, options)).unwrap()
 }
 
-/// Selects the rows whose number in the column `row` or `text` is accepted by a function. Counts the rows that it
-/// sees.
+/// A custom predicate that selects the rows whose number in the column `row` or `text` is accepted by a function. It
+/// counts the rows that it sees.
 #[derive(Debug, Clone)]
 struct Custom {
     column: &'static str,
@@ -114,7 +114,7 @@ impl RowPredicate for Custom {
     }
 }
 
-/// Returns the selected rows and the metrics of the read.
+/// Returns the selected rows, and the read's metrics.
 fn read(file: &ParquetFile, options: ReadOptions) -> (Vec<usize>, ReadMetrics) {
     let mut reader = file.read(options).unwrap();
     let mut rows = Vec::new();
@@ -125,7 +125,7 @@ fn read(file: &ParquetFile, options: ReadOptions) -> (Vec<usize>, ReadMetrics) {
     (rows, reader.metrics())
 }
 
-/// Returns the numbers of rows that a pruning step refused and accepted.
+/// Returns how many rows a pruning step refused, and how many it accepted.
 fn decided(metrics: &ReadMetrics, step: PruningStep) -> (u64, u64) {
     let step = metrics.steps.iter().find(|it| it.step == step).unwrap();
     (step.rows_ruled_out, step.rows_accepted)
@@ -150,7 +150,7 @@ fn a_custom_predicate_sees_the_rows_that_operands_before_it_left() {
         (even.seen.load(Relaxed), even.bound.load(Relaxed)),
         (100, 1)
     );
-    // All 100 pages of `mark`, and the pages of the other two columns with the rows 4,000 to 4,099.
+    // The read has all 100 pages of `mark`, and the other two columns' pages with the rows 4,000 to 4,099.
     assert_eq!(metrics.pages_read, 100 + 2);
     for threads in [1, 3] {
         let even = Custom::new("text", |row| row % 2 == 0);
@@ -158,7 +158,7 @@ fn a_custom_predicate_sees_the_rows_that_operands_before_it_left() {
         assert_eq!(read(&file, all.threads(threads)).0, expected);
         assert_eq!(even.seen.load(Relaxed), 100, "{threads} threads");
     }
-    // In the other order, it sees all rows.
+    // In the other order, the predicate sees all rows.
     let even = Custom::new("text", |row| row % 2 == 0);
     let (rows, metrics) = read(&file, options(even.predicate().and(marked())));
     assert_eq!(rows, expected);
@@ -183,8 +183,8 @@ fn each_custom_predicate_is_a_stage() {
     );
     let seen = [&tenth, &hundredth, &last].map(|it| it.seen.load(Relaxed));
     assert_eq!(seen, [5000, 500, 50]);
-    // A limit ends the read once it is reached. By then, the last stage has seen at most two batches of 10 rows more
-    // than the limit.
+    // A limit ends the read as soon as it is reached. By then, the last stage has seen at most two batches of 10 rows
+    // more than the limit.
     let last = Custom::new("text", |_| true);
     let filter = tenth.predicate().and(last.predicate());
     let (rows, _) = read(&file, options(filter).batch_size(10).limit(15));
@@ -213,7 +213,7 @@ fn nested_operands_are_tested_in_order_too() {
     );
 }
 
-/// Threads that share the columns of a row group stop testing only when the last operand has selected enough rows.
+/// If threads share the columns of a row group, they only stop testing when the last operand has selected enough rows.
 #[test]
 fn a_limit_counts_the_rows_that_the_last_operand_selects() {
     let file = file_of(140_000);
@@ -248,13 +248,13 @@ fn stages_under_a_wanted_schema() {
         (custom.seen.load(Relaxed), rows)
     };
     assert_eq!(seen_by(col("mark").eq(1)), (100, vec![4000]));
-    // The column missing from the file is null.
+    // The file lacks this column, so it is null.
     let missing_test = col("missing").is_null().and(col("row").lt(1500));
     assert_eq!(seen_by(missing_test), (1500, vec![0, 1000]));
     assert_eq!(seen_by(col("missing").eq(1)), (0, vec![]));
 }
 
-/// Operands of an earlier stage rule out rows before any row is read.
+/// Operands in an earlier stage rule out rows before any row is read.
 #[test]
 fn earlier_operands_rule_rows_out_by_dictionaries() {
     let words = StringArray::from_iter_values((0..1000).map(|row| ["a", "c"][row % 2]));
@@ -271,7 +271,7 @@ fn earlier_operands_rule_rows_out_by_dictionaries() {
     assert_eq!(decided(&metrics, PruningStep::Dictionaries), (1000, 0));
 }
 
-/// Reads fields of structs, and fails with the given error.
+/// A custom predicate that reads fields of structs, and fails with the given error.
 #[derive(Debug)]
 struct Fields {
     error: Option<fn() -> RowError>,
@@ -305,7 +305,7 @@ impl RowPredicate for Fields {
                 assert_eq!(a.iter().nth(at).unwrap(), expected(*row, 2));
                 assert_eq!(b.iter().nth(at).unwrap(), expected(*row, 3));
             }
-            // Null if the struct is null.
+            // The value is null if the struct is null.
             Ok(a.iter().map(|it| it.map(|it| it % 4 == 0)).collect())
         }))
     }
@@ -328,7 +328,7 @@ fn a_custom_predicate_has_the_columns_that_it_named() {
     let schema = Arc::new(herringbone::arrow::schema::Schema::new(schema.to_vec()));
     let batch = RecordBatch::try_new(schema, vec![s, column(1)]).unwrap();
     let file = of_pages(&batch, StatisticsLevel::Page);
-    // `a` is divisible by four in even rows. A separate test reads another field of the struct.
+    // `a` is divisible by four in even rows. Another test reads another field of the struct.
     let fields = |error| Predicate::rows(Fields { error });
     let filter = col("s.c").ge(0).and(col("row").ge(10)).and(fields(None));
     let (rows, _) = read(&file, options(filter));
@@ -339,7 +339,7 @@ fn a_custom_predicate_has_the_columns_that_it_named() {
         found.true_count(),
         (0..200).filter(|row| row % 3 > 0 && row % 2 == 0).count()
     );
-    // The error of the predicate is preserved.
+    // The predicate's error is preserved.
     let failed = |error: fn() -> RowError| {
         let mut reader = file.read(options(fields(Some(error)))).unwrap();
         reader.next_batch().unwrap_err()
@@ -354,7 +354,7 @@ fn a_custom_predicate_has_the_columns_that_it_named() {
     );
 }
 
-/// Rules out pages by the bounds of `row`.
+/// A custom predicate that rules out pages by the bounds of `row`.
 #[derive(Debug)]
 struct Least(i64, Arc<AtomicUsize>);
 
@@ -416,7 +416,7 @@ fn a_custom_predicate_rules_pages_out() {
     assert_eq!(seen_by(&|it| it, &["row"]), (300, 250, 9700, 200));
 }
 
-/// Selects rows like [`Least`]. Knows that the file has the same numbers in `again`.
+/// A custom predicate that selects rows like [`Least`], but knows that the file has the same numbers in `again`.
 #[derive(Debug)]
 struct OfFile {
     least: Least,
@@ -446,7 +446,7 @@ fn a_custom_predicate_for_the_file_prunes_reads_with_a_wanted_schema() {
     let numbers = || -> ArrayRef { Arc::new(Int64Array::from_iter_values(0..ROWS as i64)) };
     let batch = RecordBatch::try_from_iter([("row", numbers()), ("again", numbers())]).unwrap();
     let file = of_pages(&batch, StatisticsLevel::Page);
-    // The schema lacks `again`, and gives `other` a name that the file lacks.
+    // The schema lacks `again`, and gives `other` a name that the file does not have.
     let fields = ["other", "row"].map(|name| Field::new(name, DataType::Int64, true));
     let wanted = WantedSchema::new(Arc::new(Schema::new(fields.to_vec())));
     for (knows_file, expected) in [(true, 300), (false, ROWS)] {

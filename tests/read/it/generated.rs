@@ -1,4 +1,4 @@
-//! Checks every file of `testdata/` against the JSON file next to it.
+//! Checks every file in `testdata/` against the JSON file next to it.
 
 use herringbone::{ParquetFile, ReadOptions};
 

@@ -1,4 +1,4 @@
-//! Invalid files: each is an error, quickly, in little memory, and never a panic.
+//! Reads invalid files. Each of them causes an error, quickly and in little memory, and never a panic.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::files;
 use crate::remote;
 use crate::table::{Table, without_panic};
 
-/// The time after which a small invalid file is reported, for an unoptimised build on a busy machine.
+/// The time within which a small invalid file must be reported. It suffices for an unoptimised build on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn index() -> Value {
@@ -30,12 +30,12 @@ fn read(name: &str, options: ReadOptions) -> Result<Table, Error> {
     Table::read(ParquetFile::open(path(name))?.read(options)?)
 }
 
-/// The names of valid small files that expand to gigabytes.
+/// Returns the names of valid small files that expand to gigabytes.
 pub(crate) fn growing() -> Vec<String> {
     serde_json::from_value(index()["growing"].clone()).unwrap()
 }
 
-/// The entry of a file in `index.json`.
+/// A file's entry in `index.json`.
 #[derive(Debug)]
 struct Lie {
     wrong: String,
@@ -61,7 +61,7 @@ impl Lie {
             .collect()
     }
 
-    /// Returns the fault of the error, if any.
+    /// Returns the error's fault, if it has one.
     fn objection(&self, error: &Error) -> Option<String> {
         if error.message().is_empty() {
             return Some("an error without words".to_owned());
@@ -117,7 +117,7 @@ fn lies_are_errors_of_their_kind_and_place() {
     );
 }
 
-/// An async read has the batches and the error of a blocking read.
+/// An async read returns the same batches and the same error as a blocking read.
 #[test]
 fn lies_are_the_same_errors_in_async_reads() {
     let mut wrong = Vec::new();
@@ -146,7 +146,7 @@ fn lies_are_the_same_errors_in_async_reads() {
     );
 }
 
-/// Rows that a skip lands on do not exist: an error, not the bytes after the page.
+/// If a skip lands on rows that do not exist, we return an error, and not the bytes after the page.
 #[test]
 fn rows_beyond_the_values_of_a_page_are_errors() {
     let options = || ReadOptions::default().threads(1);
@@ -170,7 +170,7 @@ fn rows_beyond_the_values_of_a_page_are_errors() {
 }
 
 /// Skips and other layouts read the same invalid files on other paths. They may miss faults in skipped data, but they
-/// do not panic.
+/// never panic.
 #[test]
 fn lies_are_passed_over_without_panic() {
     let mut schema = SchemaOptions::default();
@@ -220,7 +220,7 @@ fn lies_are_passed_over_without_panic() {
     assert!(errors > 1500, "only {errors} reads were errors");
 }
 
-/// The batches before an error, and the error, are the same for any number of threads.
+/// The batches before an error, and the error itself, are the same for any number of threads.
 #[test]
 fn errors_come_at_the_same_place_for_any_number_of_threads() {
     let outcome = |path: &std::path::Path, threads: usize| -> (Vec<usize>, Option<String>) {
@@ -260,7 +260,7 @@ fn errors_come_at_the_same_place_for_any_number_of_threads() {
     );
 }
 
-/// Leaves of a list that disagree about its structure are refused at any batch size, and the error names both.
+/// If the leaves of a list disagree about its structure, we refuse them at any batch size, and the error names both.
 #[test]
 fn leaves_that_disagree_are_refused_at_any_batch_size() {
     let lies = Lie::all();
@@ -270,7 +270,7 @@ fn leaves_that_disagree_are_refused_at_any_batch_size() {
     for name in names {
         for batch_size in [1, 2, 3, 7, 41, 8192] {
             for threads in [1, 2] {
-                // Text ends its pieces earlier than numbers do.
+                // Pieces of text end earlier than pieces of numbers do.
                 for batch_bytes in [1000, 1 << 20] {
                     let options = ReadOptions::default()
                         .threads(threads)
@@ -289,7 +289,7 @@ fn leaves_that_disagree_are_refused_at_any_batch_size() {
     }
 }
 
-/// A leaf read alone is not contradicted by another leaf.
+/// If we read a leaf alone, no other leaf contradicts it.
 #[test]
 fn leaves_that_disagree_are_read_one_by_one() {
     let rows = |leaf| {
@@ -301,7 +301,7 @@ fn leaves_that_disagree_are_read_one_by_one() {
     assert_eq!(rows(1), [r#"[{"b":0}]"#, r#"[{"b":1},{"b":2}]"#]);
 }
 
-/// Files that may be refused or read, but not wrongly.
+/// These files may be refused or read, but must not be read wrongly.
 #[test]
 fn doubtful_files_are_errors_or_right() {
     let mut wrong = Vec::new();
@@ -334,7 +334,7 @@ fn doubtful_files_are_errors_or_right() {
     );
 }
 
-/// A wrong offset index is an error when requested, and does not change the values read.
+/// A wrong offset index is an error if it is requested, but it does not change the values that we read.
 #[test]
 fn lying_indexes_do_no_harm() {
     let mut wrong = Vec::new();
@@ -374,7 +374,7 @@ fn lying_indexes_do_no_harm() {
     );
 }
 
-/// 201 bytes that expand to 5 GB: the first rows are read with no more memory than they need.
+/// The files have 201 bytes that expand to 5 GB. We read the first rows with no more memory than they need.
 #[test]
 fn growing_strings_come_in_bounded_batches() {
     for name in growing() {

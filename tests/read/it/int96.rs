@@ -1,4 +1,4 @@
-//! INT96 columns without nulls, some of whose timestamps become null, written by the `parquet` crate.
+//! Tests INT96 columns without nulls, in which some timestamps become null. The `parquet` crate writes them.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::table::Table;
 
 const JULIAN_DAY_OF_1970: u32 = 2_440_588;
 
-/// Midnight, `days` days after 1970-01-01.
+/// Returns midnight, `days` days after 1970-01-01.
 fn day(days: u32) -> Int96 {
     Int96::from(vec![0, 0, JULIAN_DAY_OF_1970 + days])
 }
@@ -28,7 +28,7 @@ fn day(days: u32) -> Int96 {
 /// A day outside the range of 64-bit nanoseconds.
 const FAR: u32 = 300 * 366;
 
-/// A file of two rows in which each column has the same values and levels.
+/// Writes a file of two rows in which each column has the same values and levels.
 fn file(schema: &str, values: &[u32], rep_levels: Option<&[i16]>) -> Vec<u8> {
     let schema = Arc::new(parse_message_type(schema).unwrap());
     let properties = Arc::new(WriterProperties::default());
@@ -99,7 +99,7 @@ fn the_finest_unit_that_holds_all_is_found() {
     assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
     let table = Table::read(opened.read(coarser()).unwrap()).unwrap();
     assert_eq!(table.fields[0].1, "timestamp[us] not null");
-    // 109,800 days after 1970-01-01, as computed by Python.
+    // This is 109,800 days after 1970-01-01, as Python computes it.
     let values = [
         "\"1970-01-02T00:00:00.000000\"",
         "\"2270-08-16T00:00:00.000000\"",
@@ -110,7 +110,7 @@ fn the_finest_unit_that_holds_all_is_found() {
     assert_eq!(schema.field(0).data_type().to_string(), "Timestamp(µs)");
     let batches = pushed(&bytes, &coarser(), SUPPLIES[0]).unwrap();
     assert_eq!(batches[0].schema(), schema);
-    // Only values in the selected rows count.
+    // Only the values in selected rows count.
     let first = Table::read(opened.read(coarser().limit(1)).unwrap()).unwrap();
     assert_eq!(first.fields[0].1, "timestamp[ns] not null");
 }
@@ -133,7 +133,7 @@ fn timestamps_in_lists_count() {
     );
 }
 
-/// Far timestamps are not damage.
+/// Timestamps that are far away are not damage.
 #[test]
 fn repair_keeps_them() {
     let bytes = Bytes::from(file("message m { required int96 a; }", &[1, FAR], None));
@@ -144,7 +144,7 @@ fn repair_keeps_them() {
     assert_eq!(table.rows, 2);
 }
 
-/// The raw bytes of INT96 values are available on request.
+/// On request, we return the raw bytes of INT96 values.
 #[test]
 fn bytes_instead_of_timestamps() {
     let mut schema = SchemaOptions::default();
@@ -169,7 +169,7 @@ fn the_unit_is_found_without_a_source() {
     let error = handle.plan(&coarser()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Argument);
     assert!(error.message().contains("`int96_overflow`"), "{error}");
-    // Without INT96 columns, there is no unit to determine.
+    // If there are no INT96 columns, there is no unit to determine.
     let other = coarser().columns::<&str>([]);
     assert_eq!(handle.plan(&other).unwrap().num_columns(), 0);
     assert!(handle.int96_plan(&other).unwrap().is_none());

@@ -1,4 +1,4 @@
-//! More than 2 GiB of strings, at the end of 32-bit offsets or views: batches are split, values stay whole.
+//! Reads more than 2 GiB of strings, where 32-bit offsets or views end. Batches are split, but values stay whole.
 
 use std::sync::LazyLock;
 
@@ -12,30 +12,30 @@ use herringbone_arrow::schema::DataType;
 
 use crate::crafted::{self, Chunk, Page, group, leaf};
 
-/// The size of the value in bytes, and the number of times it is repeated: 40 MiB more than 2 GiB in total.
+/// The value's size in bytes, and how often it is repeated. In total this is 40 MiB more than 2 GiB.
 const VALUE_BYTES: usize = 24 << 20;
 const VALUES: usize = 87;
 
-/// The value: numbers of a kilobyte each, so that its parts differ.
+/// The value, which consists of numbers of a kilobyte each, so that its parts differ.
 static VALUE: LazyLock<String> = LazyLock::new(|| {
     let lines = (0..VALUE_BYTES / 1024).map(|line| format!("{line:01024}"));
     lines.collect()
 });
 
-/// A run of [`VALUES`] levels or codes in the hybrid encoding of RLE and bit packing.
+/// Returns a run of [`VALUES`] levels or codes in the hybrid encoding of RLE and bit packing.
 fn run(value: u8) -> [u8; 3] {
     let header = VALUES << 1;
     [header as u8 | 0x80, (header >> 7) as u8, value]
 }
 
-/// A file with one dictionary entry and one code per value. The values are flat, or lists of one value and of two
-/// values in turn.
+/// Writes a file with one dictionary entry and one code per value. The values are flat, or lists that have one value
+/// and two values in turn.
 fn file(nested: bool) -> Bytes {
     let entry = [&(VALUE_BYTES as u32).to_le_bytes()[..], VALUE.as_bytes()];
     let levels = |levels: &[u8]| [&(levels.len() as u32).to_le_bytes()[..], levels].concat();
     let text = leaf("s", Type::ByteArray, Repetition::Optional).logical_type(LogicalType::String);
     let (schema, rows, levels) = if nested {
-        // Groups of eight bits: 0, 0 and 1 in turn.
+        // There are groups of eight bits, in which the values are 0, 0 and 1 in turn.
         let groups = VALUES.div_ceil(8);
         let mut repetition = vec![0; 1 + groups];
         repetition[0] = (groups << 1 | 1) as u8;
@@ -49,7 +49,7 @@ fn file(nested: bool) -> Bytes {
     } else {
         (vec![text], VALUES, levels(&run(1)))
     };
-    // Codes of one bit.
+    // The codes have one bit.
     let data = [&levels[..], &[1], &run(0)].concat();
     let pages = vec![
         Page::dictionary(1, &entry.concat()),
@@ -65,7 +65,7 @@ fn file(nested: bool) -> Bytes {
     crafted::file(schema, &[(rows as u64, vec![chunk])]).into()
 }
 
-/// Returns the number of values and rows of each batch.
+/// Returns the number of values and of rows in each batch.
 fn read(file: &Bytes, options: ReadOptions) -> Result<Vec<(usize, usize)>, Error> {
     let mut reader = ParquetFile::from_bytes(file.clone())?.read(options)?;
     let (mut batches, mut first) = (Vec::new(), true);
@@ -100,7 +100,7 @@ fn read(file: &Bytes, options: ReadOptions) -> Result<Vec<(usize, usize)>, Error
     Ok(batches)
 }
 
-/// No limit on rows and bytes per batch, except that of its Arrow layout.
+/// Returns options without a limit on rows and bytes per batch, except the limit of its Arrow layout.
 fn unlimited() -> ReadOptions {
     let mut limits = Limits::default();
     limits.batch_column_bytes = usize::MAX;
@@ -142,7 +142,7 @@ fn strings_beyond_two_gibibytes_are_cut_into_batches() {
             .iter()
             .all(|(values, _)| values * VALUE_BYTES <= i32::MAX as usize)
     );
-    // Views and codes refer to the single value of the dictionary, so one batch contains all rows.
+    // Views and codes refer to the dictionary's single value, so one batch contains all rows.
     for (layout, dictionary) in [
         (ByteLayout::Views, DictionaryOutput::Never),
         (ByteLayout::Offsets, DictionaryOutput::Always),

@@ -1,7 +1,7 @@
-//! Tests of reads: files of other writers, hand-built files and hostile files.
+//! Tests reads of files by other writers, of hand-built files and of hostile files.
 //!
-//! The text form of a value is defined once, in `canonical`. The expected contents of a file are in JSON files next
-//! to it, written by the scripts in `testdata/` and `tests/scripts/`, which never use this library.
+//! The text form of a value is defined once, in `canonical`. A file's expected contents are in the JSON file next to
+//! it. The scripts in `testdata/` and `tests/scripts/` write it, and never use this library.
 
 #[cfg(test)]
 use herringbone_tests::{

@@ -1,4 +1,4 @@
-//! Invalid files in a process of their own: measures their memory and checks that it can be bounded.
+//! Reads invalid files in a separate process, measures its memory, and checks that it can be bounded.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,10 +10,10 @@ use crate::table::without_panic;
 
 /// The maximum memory of a process that reads all invalid files, one after the other.
 const PEAK_KIB: u64 = 400 << 10;
-/// The environment variable set in the measured process.
+/// The environment variable that is set in the measured process.
 const CHILD: &str = "HERRINGBONE_TESTS_CHILD";
 
-/// Reads every bad file in a child process and checks its peak memory.
+/// Reads every bad file in a child process, and checks the peak memory of that process.
 #[test]
 fn lies_take_little_memory() {
     if std::env::var_os(CHILD).is_some() {
@@ -36,7 +36,7 @@ fn lies_take_little_memory() {
     );
 }
 
-/// A failed allocation aborts the process, so no allocation may have a size made up by a file.
+/// A failed allocation aborts the process, so no allocation may have a size that a file has made up.
 #[test]
 fn lies_are_read_in_512_mib_of_address_space() {
     if std::env::var_os(CHILD).is_some() {
@@ -78,7 +78,7 @@ fn run_child(mut command: Command) -> String {
     stdout
 }
 
-/// The invalid files of this repository and the official ones.
+/// Returns the invalid files of this repository and the official ones.
 fn bad_files() -> Vec<PathBuf> {
     let mut files = files::parquet_files(&files::testdata().join("hostile"));
     if let Some(official) = files::official() {
@@ -103,10 +103,10 @@ fn child_reads_everything() {
                 }
                 Ok(())
             };
-            // Printed first, so that the file is known if the process aborts.
+            // We print this first, so that we know the file if the process aborts.
             println!("{} with {threads} threads", files::short(&path));
             let before = peak_kib().unwrap_or_default();
-            // Errors are the subject of other tests. Only memory counts here.
+            // Errors are the subject of other tests, and only memory counts here.
             drop(without_panic(read));
             let after = peak_kib().unwrap_or_default();
             if after > before + (64 << 10) {
@@ -117,7 +117,7 @@ fn child_reads_everything() {
     println!("peak KiB: {}", peak_kib().unwrap_or_default());
 }
 
-/// The peak memory of this process, or `None` if the system does not report it.
+/// Returns this process's peak memory, or `None` if the system does not report it.
 fn peak_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

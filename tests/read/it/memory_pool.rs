@@ -1,4 +1,4 @@
-//! Memory shared by several reads.
+//! Tests memory that several reads share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -25,7 +25,7 @@ fn file() -> Bytes {
     written(&batch, WriteOptions::new().row_group_rows(25_000))
 }
 
-/// A pool that records the peak memory of a read.
+/// A pool that records a read's peak memory.
 #[derive(Debug)]
 struct Counted {
     memory: Arc<SharedMemory>,
@@ -123,7 +123,8 @@ fn reads_that_share_a_pool_do_not_wait_for_each_other() {
     assert_eq!(pool.used(), 0);
 }
 
-/// If several threads have less memory than they would use, they drop work done ahead and return the same rows.
+/// If several threads have less memory than they would use, they drop the work that they did ahead, and return the same
+/// rows.
 #[test]
 fn several_threads_need_no_more_of_a_pool_than_one() {
     let file = file();

@@ -1,4 +1,4 @@
-//! Metadata without data: pages, indexes and bloom filters agree with the column chunks.
+//! Reads metadata without data, and checks that pages, indexes and bloom filters agree with the column chunks.
 
 use herringbone::ParquetFile;
 use herringbone::format::{ColumnMetaData, PageHeader};
@@ -6,7 +6,7 @@ use herringbone::format::{ColumnMetaData, PageHeader};
 use crate::files;
 use crate::table::without_panic;
 
-/// The number of values that a page header declares, or `None` for dictionary, index and unknown pages.
+/// Returns the number of values that a page header declares, or `None` for dictionary, index and unknown pages.
 fn num_values(header: &PageHeader) -> Option<i64> {
     let v1 = header.data_page_header.as_ref().map(|h| h.num_values);
     let v2 = header.data_page_header_v2.as_ref().map(|h| h.num_values);
@@ -21,7 +21,7 @@ fn metadata(file: &ParquetFile, row_group: usize, leaf: usize) -> ColumnMetaData
         .unwrap()
 }
 
-/// Returns the fault of the pages of a column chunk, if any.
+/// Returns the fault in a column chunk's pages, if there is one.
 fn check_pages(file: &ParquetFile, row_group: usize, leaf: usize) -> Option<String> {
     let metadata = metadata(file, row_group, leaf);
     let mut pages = Vec::new();
@@ -69,7 +69,7 @@ fn check_pages(file: &ParquetFile, row_group: usize, leaf: usize) -> Option<Stri
     (located != data).then(|| format!("the offset index says {located:?}, pages are at {data:?}"))
 }
 
-/// Checks the files. Returns the numbers of chunks and of offset indexes.
+/// Checks the files. Returns how many chunks and offset indexes they have.
 fn check(paths: &[std::path::PathBuf]) -> (usize, usize) {
     let (mut wrong, mut chunks, mut indexes) = (Vec::new(), 0, 0);
     for path in paths {
@@ -121,7 +121,7 @@ fn pages_of_official_files_add_up() {
         return;
     };
     let mut paths = files::parquet_files(&root.join("data"));
-    // Its footer and its pages of 2 GiB are valid, but pages larger than the limit are an error.
+    // The footer and the pages of 2 GiB in this file are valid, but pages that exceed the limit are an error.
     paths.retain(|path| !path.ends_with("large_string_map.brotli.parquet"));
     let (chunks, indexes) = check(&paths);
     assert!(
@@ -130,7 +130,7 @@ fn pages_of_official_files_add_up() {
     );
 }
 
-/// The bloom filters described in the README of the data.
+/// The README of the data describes these bloom filters.
 #[test]
 fn bloom_filters_have_headers() {
     let Some(root) = files::official() else {
@@ -160,7 +160,7 @@ fn bloom_filters_have_headers() {
     assert!(length.is_some_and(|length| length > 0));
 }
 
-/// If a chunk is in another file, the error contains the name of that file and the location of the chunk.
+/// If a chunk is in another file, the error contains that file's name and the chunk's location.
 #[test]
 fn chunks_in_other_files_are_clear_errors() {
     let path = files::testdata().join("hostile/external_file.parquet");

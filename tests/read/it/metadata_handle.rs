@@ -1,4 +1,4 @@
-//! Retained metadata of a file opens the file again without reading.
+//! Opens a file again with the metadata that we retained, without reading.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use herringbone::{
 
 use crate::noting::without_tail;
 
-/// A source that records the ranges read from it.
+/// A source that records the ranges that are read from it.
 #[derive(Clone)]
 struct Noted {
     file: Bytes,
@@ -50,7 +50,7 @@ fn file() -> Bytes {
     let column =
         |first: i64| -> ArrayRef { Arc::new(Int64Array::from_iter_values(first..first + 1000)) };
     let batch = RecordBatch::try_from_iter([("a", column(0)), ("b", column(5))]).unwrap();
-    // Column chunks of several pages, so that they have page indexes.
+    // The column chunks have several pages, so that they have page indexes.
     let options = WriteOptions::new()
         .columns(ColumnOptions::new().page_rows(100))
         .row_group_rows(400);
@@ -77,13 +77,13 @@ fn neither_footer_nor_index_is_read_again() {
     assert!(handle.page_index(1, 0).is_none());
     let before = handle.heap_bytes();
     let cell = second.load_page_index(1, 0).unwrap();
-    // The gap between the column index and the offset index is less than 4 KiB.
+    // One read is enough, because the gap between the column index and the offset index is less than 4 KiB.
     assert_eq!(source.take().len(), 1);
     let (columns, offsets) = (cell.columns.unwrap(), cell.offsets.unwrap());
     assert_eq!(offsets.page_locations[0].first_row_index, 0);
     assert!(handle.heap_bytes() >= before + columns.heap_bytes() + offsets.heap_bytes());
 
-    // A third file with the same handle also has the cell.
+    // A third file that uses the same handle also has the cell.
     let third = ParquetFile::with_metadata(source.clone(), handle.clone()).unwrap();
     third.load_page_index(1, 0).unwrap();
     assert_eq!(third.column_index(1, 0).unwrap().as_ref(), Some(&*columns));

@@ -1,4 +1,4 @@
-//! Reads within reads: a predicate that reads another file on the threads of the same pool.
+//! Tests reads within reads, with a predicate that reads another file on the threads of the same pool.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn file(rows: i64, row_group_rows: usize) -> Bytes {
     written(&batch, WriteOptions::new().row_group_rows(row_group_rows))
 }
 
-/// Selects the rows whose number is in a file. Reads that file again for each batch.
+/// A custom predicate that selects the rows whose number is in a file. It reads that file again for each batch.
 #[derive(Debug)]
 struct InFile {
     file: Bytes,
@@ -69,7 +69,7 @@ fn a_predicate_may_read_on_the_threads_of_the_read() {
             let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
             let batches = file.read(options).unwrap();
             let rows: usize = batches.map(|batch| batch.unwrap().num_rows()).sum();
-            // The even numbers.
+            // These are the even numbers.
             assert_eq!(rows, ROWS as usize / 2, "{threads} threads");
             assert!(reads.load(Relaxed) >= 5, "{threads} threads");
         }

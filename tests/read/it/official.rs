@@ -1,4 +1,4 @@
-//! The files of apache/parquet-testing, compared with the results of other readers.
+//! Compares the files of apache/parquet-testing with the results of other readers.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::files;
 use crate::remote;
 use crate::table::{Table, without_panic};
 
-/// Files that have tests of their own, with reasons.
+/// The files that have tests of their own, with reasons.
 const SPECIAL: [(&str, &str); 6] = [
     (
         "data/datapage_v1-corrupt-checksum.parquet",
@@ -104,7 +104,7 @@ fn wrong_checksums_are_errors_unless_switched_off() {
 }
 
 /// Spark's arithmetic wrapped around when it wrote the last value. The sum of its days and nanoseconds fits no unit,
-/// and a reader that wraps around as well recovers the intended value.
+/// but a reader that wraps around as well recovers the intended value.
 #[test]
 fn spark_timestamps_need_microseconds_that_wrap() {
     let Some(root) = files::official() else {
@@ -163,11 +163,11 @@ fn alp_equals_what_arrow_rs_reads() {
     }
 }
 
-/// Each of the two rows contains a key of a gibibyte. Together, the keys do not fit in one batch of 32-bit offsets,
-/// and the limits must be raised to read them.
+/// Each of the two rows contains a key of a gibibyte. Together, the keys do not fit in one batch with 32-bit offsets,
+/// and we must raise the limits to read them.
 #[test]
 fn more_than_two_gibibytes_of_strings() {
-    // It takes fifteen seconds, so `cargo test` leaves it to the turn of CI with many random cases.
+    // This takes fifteen seconds, so `cargo test` leaves it to the turn of CI that has many random cases.
     if crate::random::cases(1) == 1 {
         return;
     }
@@ -229,7 +229,8 @@ fn bad_data_never_panics() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Encrypted files need keys. Without keys, a read returns their plain columns or an error that mentions encryption.
+/// Encrypted files need keys. If there are none, a read returns their plain columns, or an error that mentions
+/// encryption.
 #[test]
 fn encrypted_files_are_clear_errors() {
     let Some(root) = files::official() else {

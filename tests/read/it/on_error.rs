@@ -1,4 +1,4 @@
-//! Reads that continue after damage. They lose only the damaged parts and report the loss.
+//! Tests reads that continue after damage. They lose only the damaged parts, and report the loss.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,15 +18,15 @@ use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use crate::crafted;
 
-/// The number of rows of the file, of a row group and of a page.
+/// The numbers of rows in the file, in a row group and in a page.
 const ROWS: i32 = 90_000;
 const GROUP: i32 = 30_000;
 const PAGE: i32 = 5_000;
-/// The number of rows of a batch: half a page.
+/// The number of rows in a batch, which is half a page.
 const BATCH: usize = 2_500;
 
-/// `a` is the row number, or null in each seventh row. `b` is a text, one of 100. `c` is the row number and never
-/// null.
+/// Writes the file. `a` is the row number, or null in each seventh row. `b` is one of 100 texts. `c` is the row number,
+/// and never null.
 fn file() -> Vec<u8> {
     let a: Int32Array = (0..ROWS).map(|row| (row % 7 > 0).then_some(row)).collect();
     let b: StringArray = (0..ROWS)
@@ -53,7 +53,7 @@ fn file() -> Vec<u8> {
     file
 }
 
-/// The file with a bit flipped in the body of a page.
+/// Returns the file with one bit flipped in the body of a page.
 fn damaged(row_group: usize, leaf: usize, page: usize) -> Bytes {
     damaged_of(file(), row_group, leaf, page).into()
 }
@@ -71,7 +71,7 @@ fn damaged_of(mut bytes: Vec<u8>, row_group: usize, leaf: usize, page: usize) ->
     bytes
 }
 
-/// The result of a read: the batches and the losses.
+/// The result of a read, which consists of the batches and the losses.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     batches: Vec<RecordBatch>,
@@ -120,7 +120,7 @@ fn push(file: &Bytes, options: &ReadOptions) -> Result<Outcome, String> {
     }
 }
 
-/// The result of a read, checked to be identical with all drivers.
+/// Returns the result of a read, after checking that it is identical with all drivers.
 fn outcome(file: &Bytes, on_error: OnError) -> Result<Outcome, String> {
     outcome_of(file, ReadOptions::new().on_error(on_error))
 }
@@ -146,7 +146,8 @@ fn outcome_of(file: &Bytes, options: ReadOptions) -> Result<Outcome, String> {
     outcome
 }
 
-/// Checks that the batches contain these rows of the file. The rows in `nulls` must be null in the given column.
+/// Checks that the batches contain these rows of the file, in which the rows in `nulls` must be null in the given
+/// column.
 fn check(outcome: &Outcome, rows: &[Range<i32>], column: usize, nulls: Range<i32>) {
     let mut wanted = rows.iter().cloned().flatten();
     for batch in &outcome.batches {
@@ -168,7 +169,7 @@ fn check(outcome: &Outcome, rows: &[Range<i32>], column: usize, nulls: Range<i32
     assert_eq!(wanted.next(), None);
 }
 
-/// Returns the extent of the only loss and checks its location.
+/// Checks the location of the only loss, and returns its extent.
 fn only_loss(outcome: &Outcome, place: &str) -> Lost {
     let [(error, lost)] = &outcome.losses[..] else {
         panic!("{:?}", outcome.losses);
@@ -188,7 +189,7 @@ fn a_sound_file_loses_nothing() {
 
 #[test]
 fn a_damaged_page() {
-    // The third page of `a` in the second row group.
+    // This is the third page of `a` in the second row group.
     let file = damaged(1, 0, 2);
     let place = "column a, row group 1, page 2, offset";
     let (start, end) = (GROUP + 2 * PAGE, GROUP + 3 * PAGE);
@@ -254,7 +255,7 @@ fn selected_rows_are_counted() {
 
 #[test]
 fn a_filter_loses_the_same_on_any_number_of_threads() {
-    // Damages the tested column and columns that are only emitted, in the first, the middle and the last row group.
+    // We damage the tested column and columns that are only emitted, in the first, the middle and the last row group.
     for (leaf, row_group) in [(2, 0), (2, 1), (0, 1), (0, 2), (1, 2)] {
         let file = damaged(row_group, leaf, 2);
         for on_error in [OnError::Fail, OnError::SkipRowGroup, OnError::NullPage] {
@@ -278,7 +279,7 @@ fn a_filter_loses_the_same_on_any_number_of_threads() {
                 sound,
                 (1_000..ROWS - 1_000).filter(is_sound).collect::<Vec<_>>()
             );
-            // The other rows are emitted or lost.
+            // All other rows are emitted or lost.
             let lost: u64 = outcome
                 .losses
                 .iter()
@@ -293,10 +294,10 @@ fn a_filter_loses_the_same_on_any_number_of_threads() {
     }
 }
 
-/// If there is too little memory for several threads, one thread continues, and earlier losses are still reported.
+/// If there is too little memory for several threads, one thread continues, and still reports earlier losses.
 #[test]
 fn a_filter_loses_the_same_with_little_memory() {
-    // The first row group has no batch.
+    // No batch comes from the first row group.
     let file = damaged(0, 2, 0);
     for memory in [50, 100, 150, 200, 300, 400, 600] {
         let options = ReadOptions::new().on_error(OnError::SkipRowGroup);
@@ -317,13 +318,13 @@ fn a_truncated_footer_is_an_error_all_the_same() {
     assert!(ParquetFile::from_bytes(file[..file.len() - 9].to_vec()).is_err());
 }
 
-/// A small file with very many pages, all of them damaged.
+/// This small file has very many pages, and all are damaged.
 #[test]
 fn the_first_losses_are_kept() {
     const PAGES: usize = 12_000;
     let page = |_| {
         let mut page = crafted::Page::v1(6, b"levels and values");
-        // A CRC that matches no body.
+        // This CRC matches no body.
         page.header.crc = Some(1);
         page
     };
@@ -365,7 +366,7 @@ fn the_first_losses_are_kept() {
     assert!(all[0].iter().all(|(_, lost)| *lost == Lost::Values(6)));
 }
 
-/// A file with a struct of two numbers. The struct is null in each third row.
+/// Writes a file with a struct of two numbers. The struct is null in each third row.
 fn structs() -> Vec<u8> {
     let numbers = || Arc::new((0..GROUP).map(Some).collect::<Int32Array>());
     let is_valid: Vec<bool> = (0..GROUP).map(|row| row % 3 > 0).collect();
@@ -384,7 +385,7 @@ fn structs() -> Vec<u8> {
     file
 }
 
-/// The nulls of a struct are known as long as one of its columns is undamaged.
+/// A struct's nulls are known as long as one of its columns is undamaged.
 #[test]
 fn a_damaged_column_of_a_struct_leaves_its_nulls() {
     for leaf in [0, 1] {

@@ -1,4 +1,5 @@
-//! Limits and names given once, when a file is opened, for all that follows; and pruning by kept metadata.
+//! Limits and names that are given once, when a file is opened, apply to all that follows. Retained metadata prunes row
+//! groups.
 
 use std::error::Error as _;
 use std::fs;
@@ -35,7 +36,7 @@ fn limits_of_a_file_are_those_of_its_reads() {
         assert_eq!(error.limit_name(), Some("page_values"), "{error}");
         let plan = file.plan(&ReadOptions::new()).unwrap();
         assert_eq!(plan.limits().page_values, 10);
-        // A read may have its own.
+        // A read may have limits of its own.
         let more = ReadOptions::new().limits(Limits::default());
         assert_eq!(file.read(more).unwrap().map(Result::unwrap).count(), 2);
         let kept = ParquetFile::with_metadata(file.source().clone(), file.metadata_handle());
@@ -79,7 +80,7 @@ fn errors_of_a_file_begin_with_its_path_once() {
         };
         assert!(error.message().starts_with(path), "{error}");
     }
-    // Bytes have no name.
+    // Bytes in memory have no name.
     let bytes = ParquetFile::from_bytes(fs::read(EXAMPLE).unwrap()).unwrap();
     let error = bytes
         .read(ReadOptions::new().columns(["none"]))
@@ -114,7 +115,7 @@ fn readers_yield_errors_with_a_kind() {
     );
 }
 
-/// Refuses each batch whose first row has a number from `from` on.
+/// A custom predicate that refuses each batch whose first row has a number from `from` on.
 #[derive(Debug)]
 struct RefusesFrom(i64);
 
@@ -164,7 +165,7 @@ fn kept_metadata_prunes_row_groups() {
     assert_eq!(left(&col("id").gt(1_000)), [0; 0]);
     let error = handle.prune(&col("none").eq(1)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Argument);
-    // The rows of a plan stay those of its options.
+    // A plan's rows remain the rows that its options select.
     let options = ReadOptions::new().filter(col("id").ge(16));
     let plan = handle.plan(&options.row_ranges([4..6, 18..21])).unwrap();
     let left = plan.prune().unwrap();

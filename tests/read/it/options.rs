@@ -1,4 +1,4 @@
-//! One suite for every option that changes the decoding path. The logical data stays the same.
+//! Tests every option that changes the decoding path with one suite. The logical data must stay the same.
 
 use std::ops::Range;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::files;
 use crate::remote;
 use crate::table::{Table, without_panic};
 
-/// A file in memory, and the table of a plain read.
+/// A file in memory, and the table that a plain read returns.
 struct Case {
     name: String,
     bytes: Bytes,
@@ -30,7 +30,7 @@ impl Case {
     }
 }
 
-/// Runs `check` on every valid file. Fails if `check` returns any faults.
+/// Runs `check` on every valid file, and fails if `check` returns any faults.
 fn on_every_file(check: impl Fn(&Case) -> Result<Vec<String>, Error>) {
     let mut wrong = Vec::new();
     for (number, path) in files::generated().into_iter().enumerate() {
@@ -151,7 +151,7 @@ fn sources_are_alike() {
     }
 }
 
-/// Limits, offsets and ranges around both ends and through the middle.
+/// Tests limits, offsets and ranges around both ends and through the middle.
 #[test]
 fn rows_are_selected() {
     on_every_file(|case| {
@@ -247,7 +247,7 @@ fn columns_are_selected() {
             .map(|(name, _)| name.clone())
             .collect();
         let unique = |name: &String| names.iter().filter(|other| *other == name).count() == 1;
-        // One column at a time, every other column, and no column. Rows are counted without columns as well.
+        // We read one column at a time, every other column, and no column. Rows are also counted without columns.
         let mut asked: Vec<Vec<usize>> = (0..names.len()).map(|i| vec![i]).collect();
         asked.push((0..names.len()).step_by(2).collect());
         asked.push(Vec::new());
@@ -271,7 +271,7 @@ fn columns_are_selected() {
     });
 }
 
-/// Reads each leaf alone. The pruned column equals the whole column without the sibling leaves.
+/// Reads each leaf alone. The pruned column must equal the whole column without the sibling leaves.
 #[test]
 fn leaves_are_selected() {
     on_every_file(|case| {
@@ -310,7 +310,7 @@ fn leaves_are_selected() {
             }
             all[column] = table;
         }
-        // All leaves together are the whole file again.
+        // All leaves together must be the whole file again.
         let projection = Projection::Leaves((0..leaves).collect());
         let together = case.read(ReadOptions::default().projection(projection))?;
         if !case
@@ -325,7 +325,7 @@ fn leaves_are_selected() {
     });
 }
 
-/// The ordinal of the top-level column that contains a leaf.
+/// Returns the ordinal of the top-level column that contains a leaf.
 fn column_of(file: &ParquetFile, leaf: usize) -> usize {
     use herringbone_arrow::schema::DataType;
     fn leaves(data_type: &DataType) -> usize {
@@ -395,7 +395,8 @@ fn layouts_hold_the_same_values() {
     });
 }
 
-/// Without the Arrow schema hint, a duration is read as an integer and a time zone as UTC. Durations are not compared.
+/// Changes the expected table to one without the Arrow schema hint, in which a duration is an integer and a time zone
+/// is UTC. Durations are not compared.
 fn without_units(case: &Case, table: &Table) -> Table {
     let mut whole = case.whole.clone();
     for (i, (_, data_type)) in whole.fields.iter().enumerate() {
@@ -412,7 +413,7 @@ fn layout(change: impl Fn(&mut SchemaOptions)) -> SchemaOptions {
     options
 }
 
-/// The emitted layouts are the requested ones.
+/// The layouts that a read emits are the requested ones.
 #[test]
 fn layouts_are_what_was_asked_for() {
     let path = files::testdata().join("pyarrow/without_hint.parquet");

@@ -1,6 +1,7 @@
-//! Pages with something after their last value: padding that writers leave, and levels that a header hides.
+//! Tests pages that have something after their last value, such as padding that writers leave, and levels that a header
+//! hides.
 //!
-//! The files are built byte by byte. Column `a` has three pages, and `b` is plain and sound. All values are functions of
+//! We build the files byte by byte. Column `a` has three pages, and `b` is plain and sound. All values are functions of
 //! the row, so that shifted rows differ.
 
 use bytes::Bytes;
@@ -20,30 +21,30 @@ use crate::push::{SUPPLIES, pushed};
 
 const PAGES: usize = 3;
 
-/// Something that a writer leaves after the last value of a page.
+/// The bytes that a writer leaves after a page's last value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Padding {
-    /// DuckDB 1.3: a packed block of definition levels after full blocks.
+    /// DuckDB 1.3 writes a packed block of definition levels after full blocks.
     LevelBlock,
-    /// fastparquet 2023: a group of definition levels after full groups, in one run.
+    /// fastparquet 2023 writes a group of definition levels after full groups, in one run.
     LevelGroup,
-    /// Impala 1.0.4: a repeated definition level too many.
+    /// Impala 1.0.4 writes a repeated definition level too many.
     LevelRun,
     /// A group of both kinds of levels below a list.
     ListLevels,
-    /// DuckDB 1.3: a packed block of dictionary indices.
+    /// DuckDB 1.3 writes a packed block of dictionary indices.
     IndexBlock,
-    /// A group of dictionary indices in the run of the last one.
+    /// A group of dictionary indices, in the same run as the last one.
     IndexGroup,
-    /// DuckDB 1.3: a packed block of indices, after a full one, in a column with nulls.
+    /// DuckDB 1.3 writes a packed block of indices, after a full one, in a column with nulls.
     NullableIndexBlock,
-    /// fastparquet 2026: a run header of no groups and eight zeros, in a page of nulls.
+    /// fastparquet 2026 writes a run header of no groups and eight zeros, in a page of nulls.
     NoGroups,
-    /// php-parquet, parquet-mr 1.10.1 and HVR: fewer bytes than one value takes.
+    /// php-parquet, parquet-mr 1.10.1 and HVR write fewer bytes than one value takes.
     Bytes,
-    /// fastparquet 2023: a byte without booleans, and eight zeros.
+    /// fastparquet 2023 writes a byte without booleans, and eight zeros.
     Booleans,
-    /// The library of hangxie: no number of rows in headers of version 2.
+    /// The library of hangxie writes no number of rows in headers of version 2.
     NoRows,
 }
 
@@ -63,7 +64,7 @@ pub(crate) const ALL: [Padding; 11] = [
     NoRows,
 ];
 
-/// Returns a packed run of whole groups of one or two bits. The bits after the values are ones.
+/// Returns a packed run of whole groups, with one or two bits per value. The bits after the values are ones.
 fn packed(values: &[u32], width: usize, groups: usize) -> Vec<u8> {
     let mut run = Vec::new();
     let mut header = groups << 1 | 1;
@@ -94,7 +95,7 @@ fn plain(values: impl Iterator<Item = i32>) -> Vec<u8> {
 }
 
 impl Padding {
-    /// The number of rows in each page.
+    /// Returns the number of rows in each page.
     pub(crate) fn rows(self) -> usize {
         match self {
             LevelBlock | IndexBlock => 256,
@@ -132,7 +133,7 @@ impl Padding {
         leaf("a", physical, repetition)
     }
 
-    /// The value of a row; `None` is null.
+    /// Returns the value of a row, or `None` for null.
     pub(crate) fn value(self, row: usize) -> Option<i32> {
         let is_null = match self {
             NoGroups => true,
@@ -147,7 +148,7 @@ impl Padding {
         (!is_null).then_some(value as i32)
     }
 
-    /// The values of all rows.
+    /// Returns the values of all rows.
     fn array(self) -> ArrayRef {
         let rows = 0..PAGES * self.rows();
         match self {
@@ -163,7 +164,7 @@ impl Padding {
         }
     }
 
-    /// A page of column `a`.
+    /// Returns a page of column `a`.
     fn page(self, number: usize, is_padded: bool) -> Page {
         let rows = number * self.rows()..(number + 1) * self.rows();
         let is_value: Vec<u32> = rows
@@ -238,7 +239,7 @@ impl Padding {
         }
     }
 
-    /// A file in which the pages in `padded` have padding, and `change` was applied to the pages of `a`.
+    /// Writes a file in which the pages in `padded` have padding, after it applies `change` to the pages of `a`.
     pub(crate) fn file_with(self, padded: &[usize], change: impl FnOnce(&mut [Page])) -> Bytes {
         let rows = self.rows();
         let mut pages: Vec<_> = (0..PAGES)
@@ -284,7 +285,7 @@ impl Padding {
         self.file_with(padded, |_| {})
     }
 
-    /// The rows of both columns.
+    /// Returns the rows of both columns.
     pub(crate) fn expected(self) -> Vec<Vec<String>> {
         let b = (0..PAGES * self.rows()).map(|row| row.to_string());
         let a = lines(&self.array()).into_iter();
@@ -376,7 +377,7 @@ fn verify_notes_padding() {
     }
 }
 
-/// Returns the result of a read of a file in which page 1 of `a` declares `by` more levels than it has.
+/// Reads a file in which page 1 of `a` declares `by` more levels than it has. Returns the result and the file.
 fn with_lie(kind: Padding, by: i32, options: ReadOptions) -> (Outcome, Bytes) {
     let file = kind.file_with(&[], |pages| {
         let header = &mut pages[1].header;
@@ -392,7 +393,7 @@ fn a_header_that_hides_a_level_is_found_before_the_next_page() {
     for kind in [
         LevelRun, LevelBlock, LevelGroup, IndexGroup, Bytes, ListLevels,
     ] {
-        // The number of levels that fit into the form of padding.
+        // This is the number of levels that fit into this form of padding.
         let hidden = match kind {
             LevelGroup | IndexGroup | ListLevels => 8,
             _ => 1,
@@ -411,7 +412,7 @@ fn a_header_that_hides_a_level_is_found_before_the_next_page() {
                 assert!(error.contains("page"), "{error}");
             }
         }
-        // A read that stops before needs no more than its rows.
+        // A read that stops earlier needs no more than its rows.
         let rows = kind.rows() + 1;
         let (outcome, file) = with_lie(kind, -hidden, ReadOptions::new().limit(rows as u64));
         assert_eq!(outcome.rows, expected[..rows], "{kind:?}");
@@ -431,13 +432,14 @@ fn the_error_names_both_numbers() {
     let (_, file) = with_lie(IndexGroup, -8, ReadOptions::new());
     let error = error_of(&file).unwrap();
     assert!(error.contains("40 of its 48 values"), "{error}");
-    // The dictionary is page 0.
+    // The page has number 2, because the dictionary is page 0.
     assert!(error.contains("column a, row group 0, page 2"), "{error}");
 }
 
 #[test]
 fn two_headers_that_hide_a_level_from_the_sum_are_found() {
-    // 9 and 11 in place of 10 and 10: the sum is right, but PLAIN bytes have room for a value.
+    // The pages declare 9 and 11 values in place of 10 and 10. The sum is right, but the PLAIN bytes have room for a
+    // value.
     for kind in [LevelRun, Bytes] {
         let file = kind.file_with(&[], |pages| {
             for (page, by) in [(1, -1), (2, 1)] {
@@ -462,7 +464,7 @@ fn two_headers_that_hide_a_level_from_the_sum_are_found() {
 
 #[test]
 fn a_flipped_definition_level_is_found() {
-    // The levels start after their length and the run header. Row 1 has a value.
+    // The levels start after their length and the run header, and row 1 has a value.
     for kind in [LevelBlock, LevelGroup] {
         let file = kind.file_with(&[], |pages| pages[0].body[4 + 1] ^= 2);
         let outcome = read(&file, ReadOptions::new().batch_size(1));

@@ -1,4 +1,5 @@
-//! Column chunks that several threads decode in parts. The batches and errors are those of one thread.
+//! Tests column chunks that several threads decode in parts. The batches and errors must be those that one thread
+//! returns.
 
 use std::sync::{Arc, LazyLock};
 
@@ -18,10 +19,10 @@ use crate::crafted::{self, Chunk, Page, group, leaf};
 use crate::push::read;
 use crate::random::{Random, cases as times};
 
-/// Enough rows for parts of a megabyte. No batch ends at a page boundary.
+/// The number of rows, which is large enough for parts of a megabyte. No batch ends at a page boundary.
 const ROWS: usize = 700_001;
 
-/// The number of rows of lists, with the properties of [`ROWS`].
+/// The number of rows with lists, for which the same is true as for [`ROWS`].
 const LISTS: usize = 300_001;
 
 fn write(array: ArrayRef, options: WriteOptions) -> (RecordBatch, Bytes) {
@@ -43,7 +44,7 @@ fn options() -> WriteOptions {
         .compression(Compression::Snappy)
 }
 
-/// The written batches and their files, for columns with one level per row.
+/// The written batches and their files, for columns that have one level per row.
 static FLAT: LazyLock<Vec<(RecordBatch, Bytes)>> = LazyLock::new(|| {
     let mut random = Random(11);
     let mut cases = Vec::new();
@@ -74,7 +75,7 @@ fn numbers(random: &mut Random, n: usize) -> ArrayRef {
 /// The number of arrays of lists.
 const LIST_CASES: usize = 4;
 
-/// Each array of lists in pages of version 1 with an offset index, of version 1 without one, and of version 2 without
+/// Each array of lists, in pages of version 1 with an offset index, of version 1 without one, and of version 2 without
 /// one.
 static NESTED: LazyLock<Vec<(RecordBatch, Bytes)>> = LazyLock::new(|| {
     let random = &mut Random(3);
@@ -127,7 +128,7 @@ fn parts_give_the_batches_of_the_whole() {
 #[test]
 fn a_selection_is_read_as_a_whole() {
     let (written, file) = &FLAT[0];
-    // Offsets inside the first part and after it.
+    // The offsets are inside the first part and after it.
     for offset in [12_345, 99_999, 200_001, 300_000] {
         let options = ReadOptions::new().offset(offset).limit(400_000);
         for threads in [1, 2, 3] {
@@ -174,7 +175,7 @@ fn damaged_parts_give_the_errors_of_the_whole() {
     assert!(errors > 10, "{errors}");
 }
 
-/// Encodes a replacement over existing bytes of the same length.
+/// Encodes a replacement over existing bytes, which must have the same length.
 fn replace(file: &mut [u8], at: usize, length: usize, encode: impl FnOnce(&mut CompactWriter)) {
     let mut writer = CompactWriter::new();
     encode(&mut writer);
@@ -183,7 +184,8 @@ fn replace(file: &mut [u8], at: usize, length: usize, encode: impl FnOnce(&mut C
     file[at..at + length].copy_from_slice(&bytes);
 }
 
-/// Returns the first row of a page in the last third of the first row group, by the offset index if there is one.
+/// Returns the first row of a page in the last third of the first row group. It is taken from the offset index if there
+/// is one.
 fn late_page(file: &Bytes) -> usize {
     let file = ParquetFile::from_bytes(file.clone()).unwrap();
     let index = file.offset_index(0, 0).unwrap();
@@ -212,7 +214,7 @@ fn with_wrong_index(file: &Bytes, by: i64) -> Bytes {
     wrong.into()
 }
 
-/// Returns the file with page headers of version 2 that assign a row of the last page to each fifth page.
+/// Returns the file with page headers of version 2 that assign one of the last page's rows to each fifth page.
 fn with_wrong_headers(file: &Bytes) -> Bytes {
     let parquet = ParquetFile::from_bytes(file.clone()).unwrap();
     let mut wrong = file.to_vec();
@@ -246,12 +248,12 @@ fn pages_that_begin_with_other_rows_than_is_said() {
         cases.push((batch, with_wrong_index(file, 1)));
         cases.push((batch, with_wrong_index(file, -1)));
     }
-    // The last pages of the last case have too few rows for that.
+    // The last pages of the last case have too few rows for this.
     for (batch, file) in &v2[..LIST_CASES - 1] {
         cases.push((batch, with_wrong_headers(file)));
     }
     for (written, file) in cases {
-        // With batches of `late` rows, the last part begins with a page that the index is wrong about.
+        // If batches have `late` rows, the last part begins with a page about which the index is wrong.
         let late = late_page(&file);
         for (batch_size, threads) in [(3000, 1), (3000, 2), (3000, 5), (late, 2)] {
             let options = ReadOptions::new().batch_size(batch_size);
@@ -266,7 +268,7 @@ fn pages_that_begin_with_other_rows_than_is_said() {
     }
 }
 
-/// A number of 15 to 21 bits as a varint.
+/// Returns a number of 15 to 21 bits as a varint.
 fn varint(n: usize) -> [u8; 3] {
     [n as u8 | 0x80, (n >> 7) as u8 | 0x80, (n >> 14) as u8]
 }
@@ -275,7 +277,7 @@ fn varint(n: usize) -> [u8; 3] {
 const LEVELS: usize = 100_000;
 const PAGES: usize = 30;
 
-/// Old writers wrote pages that start inside a row. Here, each row has three numbers.
+/// Old writers wrote pages that start inside a row. In this file, each row has three numbers.
 #[test]
 fn rows_that_two_pages_share() {
     for is_v2 in [false, true] {
@@ -294,13 +296,13 @@ fn rows_of_three(is_v2: bool) -> Bytes {
     let mut pages = Vec::new();
     for page in 0..PAGES {
         let levels = page * LEVELS..(page + 1) * LEVELS;
-        // One bit-packed run of groups of eight levels.
+        // There is one bit-packed run of groups of eight levels.
         let mut repetition = vec![0; LEVELS / 8];
         for (i, level) in levels.clone().enumerate() {
             repetition[i / 8] |= u8::from(level % 3 != 0) << (i % 8);
         }
         let repetition = [&varint((LEVELS / 8) << 1 | 1)[..], &repetition].concat();
-        // One run of ones.
+        // There is one run of ones.
         let definition = [&varint(LEVELS << 1)[..], &[1]].concat();
         let values: Vec<u8> = levels
             .clone()

@@ -1,4 +1,4 @@
-//! Bounds of decimals by polars 0.20 to 1.30. It merges the bounds of pages as bytes without a sign.
+//! Tests the bounds of decimals that polars 0.20 to 1.30 wrote. It merged the bounds of pages as bytes without a sign.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::dismantled::Dismantled;
 /// The values of two pages, in hundredths.
 const VALUES: [i128; 4] = [-500, 300, 100, 200];
 
-/// A file with the bounds that polars 1.0.0 writes for the first column: 1.00 and 3.00, because the bytes of -5.00 without
-/// a sign are those of a great number. The bounds of the second column are INT32, and right.
+/// Writes a file with the bounds that polars 1.0.0 writes for the first column. These are 1.00 and 3.00, because the
+/// bytes of -5.00 without a sign look like a great number. The second column's bounds are INT32, and right.
 fn file(created_by: &str) -> Vec<u8> {
     let column = |precision: u8| -> ArrayRef {
         let values = Decimal128Array::from_iter_values(VALUES);
@@ -30,7 +30,7 @@ fn file(created_by: &str) -> Vec<u8> {
     let mut writer = Writer::new(&mut bytes, batch.schema(), options).unwrap();
     writer.write(&batch).unwrap();
     writer.finish().unwrap();
-    // Nine bytes hold 20 digits.
+    // Nine bytes are needed for 20 digits.
     let wrong = with_statistics(&bytes, 0, |it| {
         it.min_value = Some(vec![0, 0, 0, 0, 0, 0, 0, 0, 100]);
         it.max_value = Some(vec![0, 0, 0, 0, 0, 0, 0, 1, 44]);
@@ -40,7 +40,7 @@ fn file(created_by: &str) -> Vec<u8> {
     parts.assemble().to_vec()
 }
 
-/// The negative values of a column.
+/// Returns a column's negative values.
 fn negative(file: &ParquetFile, column: &str) -> Vec<i128> {
     let options = ReadOptions::new().filter(col(column).lt(0));
     let batches = file.read(options).unwrap().map(|batch| batch.unwrap());
@@ -65,14 +65,14 @@ fn wrong_bounds_of_decimals_are_left_out() {
     let bounds = bounds.map(|bounds| bounds.as_primitive::<Decimal128Type>().value(0));
     assert_eq!(bounds, [-500, 300]);
 
-    // Later versions state their number, and are believed.
+    // Later versions state their number, so we believe them.
     let later = "Polars (python) version 2.0.0 (build 22a147de3d2bb2e44b97338a2510816c7105c9f2)";
     let later = ParquetFile::from_bytes(file(later)).unwrap();
     assert_eq!(negative(&later, "wide"), []);
     assert_eq!(negative(&later, "narrow"), [-500]);
 }
 
-/// A copied row group would have the bounds under the name of another writer.
+/// A copied row group would have these bounds under another writer's name, so we refuse the copy.
 #[test]
 fn row_groups_with_wrong_bounds_are_not_copied() {
     let polars_file = ParquetFile::from_bytes(file("Polars")).unwrap();

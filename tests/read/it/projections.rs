@@ -1,4 +1,4 @@
-//! Columns chosen by nested paths and by field ids, and the pruned lists, structs and maps.
+//! Tests columns that are chosen by nested paths and by field ids, and pruned lists, structs and maps.
 
 use herringbone::{Error, ErrorKind, ParquetFile, Projection, ReadOptions};
 
@@ -18,7 +18,7 @@ fn path(parts: &[&str]) -> Projection {
     Projection::Paths(vec![parts.iter().map(|part| (*part).to_owned()).collect()])
 }
 
-/// Name, type and values of the only column.
+/// Returns the name, type and values of the only column.
 fn only(name: &str, projection: Projection) -> (String, String, Vec<String>) {
     let table = read(name, projection).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert_eq!(table.columns.len(), 1, "{name}: {:?}", table.fields);
@@ -26,7 +26,7 @@ fn only(name: &str, projection: Projection) -> (String, String, Vec<String>) {
     (field, data_type, table.columns[0].clone())
 }
 
-/// The path of a leaf selects the same column as its ordinal, in every file without duplicate paths.
+/// A leaf's path selects the same column as its ordinal, in every file without duplicate paths.
 #[test]
 fn paths_choose_what_ordinals_choose() {
     let (mut wrong, mut compared) = (Vec::new(), 0);
@@ -132,7 +132,7 @@ fn field_ids_choose_at_every_level() {
     );
 }
 
-/// Unknown or ambiguous names, and ordinals out of range, are argument errors.
+/// It is an argument error if a name is unknown or ambiguous, or if an ordinal is out of range.
 #[test]
 fn what_is_not_there_is_an_argument_error() {
     let names = |name: &str| Projection::Names(vec![name.to_owned()]);

@@ -1,4 +1,4 @@
-//! The push decoder returns the batches of the reader, however the bytes arrive.
+//! The push decoder returns the same batches as the reader, in whichever way the bytes arrive.
 
 use std::ops::Range;
 use std::path::Path;
@@ -50,14 +50,14 @@ fn pushed_ahead(
         match decoder.poll().map_err(|error| error.to_string())? {
             Poll::Batch(batch) => batches.push(batch),
             Poll::Finished => return Ok(batches),
-            // All bytes have been supplied. A damaged file may refer to others.
+            // All bytes have been supplied, but a damaged file may refer to others.
             Poll::Needs(needs) => supply(&mut decoder, file, &needs, Supply::Coalesced),
             Poll::NeedsKeys(keys) => return Err(format!("{keys:?}")),
         }
     }
 }
 
-/// Bytes may be supplied before they are needed, in any pieces and any order.
+/// You may supply bytes before they are needed, in any pieces and in any order.
 #[test]
 fn bytes_ahead_of_time_give_the_same_batches() {
     let files = files::generated().into_iter();
@@ -93,7 +93,7 @@ fn bytes_ahead_of_time_give_the_same_batches() {
     assert!(num_bytes > 20, "{num_bytes}");
 }
 
-/// Row groups taken out of the decoder are decoded on other threads while the decoder continues.
+/// Row groups that are taken out of the decoder are decoded on other threads, while the decoder continues.
 #[test]
 fn row_groups_are_taken_out() {
     let ids = Int64Array::from_iter_values(0..10_000);
@@ -137,7 +137,7 @@ fn row_groups_are_taken_out() {
     assert!(matches!(decoder.poll(), Ok(Poll::Finished)));
 }
 
-/// A row group with emitted rows is not taken out, even if another filter restarted the rest of it.
+/// A row group is not taken out if some of its rows were emitted, even if another filter restarted the rest of it.
 #[test]
 fn the_rest_of_a_row_group_is_not_taken_out() {
     let numbers = |by: i64| Arc::new(Int64Array::from_iter_values((0..10_000).map(|i| i * by)));
@@ -177,7 +177,7 @@ fn pushed_bytes_give_the_same_batches() {
 fn pushed_bytes_give_the_same_errors() {
     let growing = crate::hostile::growing();
     for path in files::parquet_files(&files::testdata().join("hostile")) {
-        // The rows of these files expand to gigabytes. Each is a byte longer than the previous one.
+        // The rows of these files expand to gigabytes, because each row is a byte longer than the previous one.
         let is_growing = growing
             .iter()
             .any(|name| path.file_stem() == Some(name.as_ref()));

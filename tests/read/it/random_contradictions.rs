@@ -1,5 +1,5 @@
-//! Random tables and predicates over files with one contradiction or one damaged page. A read never returns a wrong
-//! row without an error or a reported loss.
+//! Tests random tables and predicates over files that have one contradiction or one damaged page. A read never returns
+//! a wrong row without an error or a reported loss.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ use crate::contradictions::{batch, cut_bounds, read, shift};
 use crate::dismantled::{Chunk, Dismantled};
 use crate::random::Random;
 
-/// The time for random cases: 3 seconds, or the number of seconds in `HERRINGBONE_CONTRADICTIONS`.
+/// Returns the time for random cases, which is 3 seconds, or the number of seconds in `HERRINGBONE_CONTRADICTIONS`.
 fn patience() -> Duration {
     let seconds = std::env::var("HERRINGBONE_CONTRADICTIONS").ok();
     Duration::from_secs(
@@ -35,13 +35,13 @@ fn patience() -> Duration {
     )
 }
 
-/// The seed of the random cases. Set `HERRINGBONE_SEED` to a different value for each long run.
+/// Returns the seed of the random cases. For each long run, set `HERRINGBONE_SEED` to a different value.
 fn seed() -> u64 {
     let seed = std::env::var("HERRINGBONE_SEED").ok();
     seed.and_then(|seed| seed.parse().ok()).unwrap_or(1)
 }
 
-/// A table of lists, text and numbers in stretches, so that indexes are useful.
+/// Returns a table of lists, text and numbers in stretches, so that indexes are useful.
 fn random_table(random: &mut Random, rows: usize) -> RecordBatch {
     let mut lists = ListBuilder::new(Int64Builder::new());
     let (mut numbers, mut texts) = (Vec::new(), Vec::new());
@@ -111,7 +111,7 @@ fn written(random: &mut Random, table: &RecordBatch) -> Bytes {
     file.into()
 }
 
-/// Returns the number of rows and a file written by this library, arrow-rs or pyarrow.
+/// Returns the number of rows, and a file that this library, arrow-rs or pyarrow wrote.
 fn file(random: &mut Random) -> (usize, Bytes) {
     match random.below(5) {
         0 => {
@@ -127,14 +127,14 @@ fn file(random: &mut Random) -> (usize, Bytes) {
     }
 }
 
-/// Makes one part of a chunk contradict the others. Returns true if that part is a page header.
+/// Makes one part of a chunk contradict the others. Returns true if this part is a page header.
 fn contradict(random: &mut Random, chunk: &mut Chunk) -> bool {
     let pages = chunk.num_data_pages();
     let page = random.below(pages);
     let by = random.pick(&[-2_i64, -1, 1, 2]);
     let kind = random.below(7);
     match kind {
-        // Shifts all pages after the first one, or a single page.
+        // These shift all pages after the first one, or a single page.
         0 if pages > 1 => shift(chunk, 1..pages, by),
         1 if page > 0 => shift(chunk, page..page + 1, by),
         2 => {
@@ -191,8 +191,8 @@ fn predicate(random: &mut Random) -> Predicate {
     }
 }
 
-/// Random predicates over lists, numbers and text, on files with one contradiction. The read returns the rows of the
-/// undamaged file or an error.
+/// Random predicates test lists, numbers and text, in files with one contradiction. The read returns the undamaged
+/// file's rows or an error.
 #[test]
 fn contradictions_lead_to_no_wrong_row() {
     let mut random = Random(seed());
@@ -208,7 +208,7 @@ fn contradictions_lead_to_no_wrong_row() {
             let is_header = contradict(&mut random, &mut parts.row_groups[row_group][leaf]);
             let changed = parts.assemble();
             let options = match random.below(4) {
-                // If pages are skipped by their headers alone, there is nothing else to compare the headers with.
+                // If we skip pages by their headers alone, there is nothing else to compare the headers with.
                 _ if is_header => ReadOptions::new(),
                 0 => {
                     let first = random.below(rows) as u64;
@@ -237,7 +237,7 @@ fn contradictions_lead_to_no_wrong_row() {
     println!("{cases} cases, {failed} errors");
 }
 
-/// Nullable columns, some of them in structs.
+/// Returns nullable columns, some inside structs.
 fn nullable_table(random: &mut Random, rows: usize) -> RecordBatch {
     let number = |random: &mut Random, row: usize| (random.below(4) > 0).then_some(row as i64);
     let numbers = |random: &mut Random| -> ArrayRef {
@@ -267,8 +267,8 @@ fn nullable_table(random: &mut Random, rows: usize) -> RecordBatch {
     RecordBatch::try_new(Arc::new(schema), columns).unwrap()
 }
 
-/// Compares the rows retained from a damaged file with the rows of the undamaged file, matched by `row`. Returns the
-/// number of values that became null.
+/// Compares the rows that remain of a damaged file with the undamaged file's rows, which are matched by `row`. Returns
+/// the number of values that became null.
 fn compare(kept: &RecordBatch, sound: &RecordBatch) -> u64 {
     let mut nulls = 0;
     let rows = kept["row"].as_primitive::<Int64Type>().values().to_vec();
@@ -297,7 +297,7 @@ fn compare(kept: &RecordBatch, sound: &RecordBatch) -> u64 {
     nulls
 }
 
-/// Every row retained from a damaged file is a row of the undamaged file, and every lost row or value is reported.
+/// Every row that remains of a damaged file is a row of the undamaged file, and every lost row or value is reported.
 #[test]
 fn what_is_kept_of_a_damaged_file_is_right() {
     let mut random = Random(seed() + 1000);
@@ -316,7 +316,7 @@ fn what_is_kept_of_a_damaged_file_is_right() {
             let number = random.below(chunk.num_data_pages());
             let page = chunk.data_page(number);
             match random.below(3) {
-                // A CRC that matches no body.
+                // This CRC matches no body.
                 0 => page.header.crc = Some(1),
                 1 => page.declare((page.num_values() - 8).max(0), true),
                 _ if page.body.is_empty() => {}

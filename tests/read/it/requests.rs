@@ -1,4 +1,4 @@
-//! The requests that a source receives. The relevant constants of its fetch policy are next to each count.
+//! Tests the requests that a source receives. The relevant constants of its fetch policy are next to each count.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use herringbone::{
     Result, Step, WriteOptions, Writer,
 };
 
-/// A source that records the ranges of each request. A request is a call of `read` or `read_many`.
+/// A source that records the ranges in each request. A request is a call of `read` or `read_many`.
 #[derive(Clone)]
 pub(crate) struct Recorder {
     file: Bytes,
@@ -34,7 +34,7 @@ impl Recorder {
         ParquetFile::from_source(self.clone(), Limits::default()).unwrap()
     }
 
-    /// The requests since the last call.
+    /// Returns the requests since the last call.
     pub(crate) fn take(&self) -> Vec<Vec<Range<u64>>> {
         std::mem::take(&mut self.requests.lock().unwrap())
     }
@@ -60,15 +60,15 @@ impl Source for Recorder {
     }
 }
 
-/// The remote policy with `suffix_bytes` bytes in the first request.
+/// Returns the remote policy, with `suffix_bytes` bytes in the first request.
 fn remote(suffix_bytes: u64) -> FetchPolicy {
     let mut policy = FetchPolicy::remote();
     policy.suffix_bytes = suffix_bytes;
     policy
 }
 
-/// A file with columns `c0`, `c1`, ... of 1,000 numbers and page indexes. Pages have 100 rows, and row groups have
-/// 400, 400 and 200 rows.
+/// Writes a file with columns `c0`, `c1`, ... of 1,000 numbers and page indexes. Pages have 100 rows, and row groups
+/// have 400, 400 and 200 rows.
 fn file(columns: usize) -> Bytes {
     let column = |column: usize| -> (String, ArrayRef) {
         let first = column as i64;
@@ -86,7 +86,7 @@ fn file(columns: usize) -> Bytes {
     file.into()
 }
 
-/// The offset of the footer, computed from the last eight bytes of the file.
+/// Returns the footer's offset, which is computed from the file's last eight bytes.
 fn footer_start(file: &Bytes) -> u64 {
     let tail = file.len() - 8;
     let footer = u32::from_le_bytes(file[tail..tail + 4].try_into().unwrap());
@@ -102,7 +102,7 @@ pub(crate) fn rows(file: &ParquetFile, options: ReadOptions) -> usize {
 fn a_file_smaller_than_the_tail_takes_one_request() {
     let file = file(4);
     let length = file.len() as u64;
-    // 262,144 bytes are read first.
+    // The first request reads 262,144 bytes.
     let policy = FetchPolicy::remote();
     assert!(length < 262_144);
     for threads in [1, 3] {
@@ -127,11 +127,11 @@ fn a_longer_footer_takes_one_more_request_for_the_missing_part() {
         source.take(),
         [[length - 1000..length], [start..length - 1000]]
     );
-    // The first request does not even include the footer's length and magic.
+    // Here the first request does not even include the footer's length and magic.
     let source = Recorder::new(file.clone(), remote(0));
     source.open();
     assert_eq!(source.take(), [[length - 8..length], [start..length - 8]]);
-    // The first request includes the whole footer, and not a byte more.
+    // Here the first request includes the whole footer, and not a byte more.
     let source = Recorder::new(file, remote(length - start));
     source.open();
     assert_eq!(source.take(), [[start..length]]);
@@ -142,7 +142,7 @@ fn a_footer_decoder_takes_a_suffix_that_it_did_not_ask_for() {
     let file = file(4);
     let (length, start) = (file.len() as u64, footer_start(&file));
     let decoder = || FooterDecoder::new(length, Limits::default());
-    // The response to a suffix request includes the length of the file.
+    // The response to a suffix request includes the file's length.
     let mut suffix = decoder();
     suffix.supply(file.slice(start as usize - 5..));
     assert!(matches!(suffix.poll().unwrap(), FooterStep::Ready(_)));
@@ -154,7 +154,7 @@ fn a_footer_decoder_takes_a_suffix_that_it_did_not_ask_for() {
         FooterStep::Need(range) => assert_eq!(range, start..length - 50),
         other => panic!("{other:?}"),
     }
-    // If fewer bytes than requested were accepted, the request would repeat forever.
+    // If we accepted fewer bytes than requested, the request would repeat forever.
     cut.supply(file.slice(file.len() - 60..file.len() - 50));
     assert_eq!(cut.poll().unwrap_err().kind(), ErrorKind::Argument);
 
@@ -182,7 +182,7 @@ fn neighbouring_page_indexes_take_one_request() {
             range(chunk.offset_index_offset, chunk.offset_index_length),
         ]
     };
-    // No gap is read over. The column indexes of all columns are contiguous, followed by the offset indexes.
+    // No gap is read over. The column indexes of all columns are contiguous, and the offset indexes follow them.
     let source = Recorder::new(file.clone(), policy(0));
     let opened = source.open();
     source.take();
@@ -192,7 +192,7 @@ fn neighbouring_page_indexes_take_one_request() {
     let [_, last] = index_ranges(&opened, 2, 9);
     assert_eq!(source.take(), [[first.start..last.end]]);
     for ((row_group, leaf), cell) in all.clone().zip(&cells) {
-        // The indexes are the same if each is read alone from bytes in memory.
+        // Each index must be the same as if it is read alone from bytes in memory.
         let alone = ParquetFile::from_bytes(file.clone()).unwrap();
         let columns = alone.column_index(row_group, leaf).unwrap();
         assert_eq!(cell.columns.as_deref(), columns.as_ref());
@@ -204,8 +204,8 @@ fn neighbouring_page_indexes_take_one_request() {
     opened.column_index(1, 4).unwrap();
     assert!(source.take().is_empty());
 
-    // Two neighbouring columns take two ranges in one request, or one range over the gap between the two kinds of
-    // index.
+    // Two neighbouring columns take two ranges in one request, or one range that includes the gap between the two kinds
+    // of index.
     let source = Recorder::new(file.clone(), policy(0));
     let opened = source.open();
     source.take();
@@ -229,7 +229,8 @@ fn neighbouring_page_indexes_take_one_request() {
         assert_eq!(source.take(), [expected]);
     }
 
-    // Bounds of pages read both indexes of a chunk in one request if they are at most 10 MB apart, and retain neither.
+    // The bounds of pages read both indexes of a chunk in one request if they are at most 10 MB apart, and retain
+    // neither.
     let source = Recorder::new(file.clone(), policy(10_000_000));
     let opened = source.open();
     source.take();
@@ -241,7 +242,7 @@ fn neighbouring_page_indexes_take_one_request() {
         assert_eq!(source.take(), [[columns.start..offsets.end]]);
     }
 
-    // An index larger than the maximum request, here 10 bytes, is reassembled from several requests.
+    // An index that exceeds the maximum request, which is 10 bytes here, is reassembled from several requests.
     let mut small = policy(0);
     small.max_request_bytes = 10;
     let source = Recorder::new(file, small);
@@ -288,7 +289,7 @@ fn a_kept_handle_spares_footer_and_page_indexes() {
         );
     }
 
-    // Cells decoded elsewhere can be inserted.
+    // We can insert cells that were decoded elsewhere.
     let other = MetadataHandle::decode(&file, file.len() as u64, Limits::default()).unwrap();
     let Step::Ready(other) = other else {
         panic!("all bytes are there");
@@ -309,7 +310,7 @@ fn a_kept_handle_spares_footer_and_page_indexes() {
     );
 }
 
-/// The column `c3` of row `row` is 3 more than `row`, so that the expected rows follow from the literal.
+/// The column `c3` of row `row` is 3 more than `row`, so the expected rows follow from the literal.
 #[test]
 fn kept_page_indexes_prune_rows_once_a_read_has_checked_them() {
     let mut policy = remote(0);
@@ -344,7 +345,7 @@ fn kept_page_indexes_prune_rows_once_a_read_has_checked_them() {
     assert_eq!(checked.len(), 1);
     assert!((2..400).contains(&checked[0].1), "{checked:?}");
     assert_eq!(rows_left(&frozen), unchecked);
-    // A value between two pages: bounds of pages rule out all rows.
+    // This value lies between two pages, so the bounds of pages rule out all rows.
     let none = herringbone::filter::col("c3").eq(-1_i64);
     assert!(handle.prune(&none).unwrap().is_empty());
     assert_eq!(source.take().len(), 0);
@@ -375,7 +376,7 @@ fn a_frozen_handle_does_not_grow() {
     assert!(frozen.page_index(0, 1).is_none());
     assert_eq!(frozen.heap_bytes(), bytes);
     assert_eq!(second.metadata_handle().heap_bytes(), bytes);
-    // The handle that it was frozen from still accepts cells.
+    // The handle from which it was frozen still accepts cells.
     handle.insert_page_index(0, 1, cell).unwrap();
     assert!(handle.heap_bytes() > bytes);
 }
@@ -384,7 +385,7 @@ fn a_frozen_handle_does_not_grow() {
 fn indexes_that_share_bytes_are_not_decoded_without_end() {
     let file = file(10);
     let mut limits = Limits::default();
-    // The indexes together are smaller than the file, but not if they are repeated `file.len()` times.
+    // Together, the indexes are smaller than the file, but not if they are repeated `file.len()` times.
     limits.overlap_ratio = 1;
     let opened = ParquetFile::from_source(file.clone(), limits).unwrap();
     opened.load_page_indexes([(0, 0), (0, 1)]).unwrap();

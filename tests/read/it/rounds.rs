@@ -1,5 +1,5 @@
-//! The rounds and requests of reads from a remote source. The relevant constants of its fetch policy are next to each
-//! count.
+//! Tests the rounds and requests of reads from a remote source. The relevant constants of its fetch policy are next to
+//! each count.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use herringbone::{ColumnOptions, Compression, ReadOptions, WriteOptions, Writer}
 use crate::remote::traffic;
 use crate::requests::{Recorder, rows};
 
-/// Numbers that do not compress, from a generator with fixed constants.
+/// Returns numbers that do not compress, from a generator with fixed constants.
 fn noise(seed: u64, rows: u64) -> impl Iterator<Item = u64> {
     (0..rows).map(move |row| {
         let mut x = (seed << 40 | row).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -23,7 +23,7 @@ fn noise(seed: u64, rows: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// A file with `columns` columns of noise, except that the first one counts the rows.
+/// Writes a file with `columns` columns of noise, except that the first one counts the rows.
 fn file(columns: u64, row_groups: u64, rows: u64) -> Bytes {
     let column = |column: u64| -> (String, ArrayRef) {
         let values = noise(column, row_groups * rows).map(|bits| bits as i64 >> 8);
@@ -51,13 +51,13 @@ fn file(columns: u64, row_groups: u64, rows: u64) -> Bytes {
     file.into()
 }
 
-/// Returns the requests of each round of a read, and the number of rows.
+/// Returns the requests in each round of a read, and the number of rows.
 fn read(file: &Bytes, options: &ReadOptions) -> (Vec<Vec<Range<u64>>>, usize) {
     let source = Recorder::new(file.clone(), FetchPolicy::remote());
     let opened = source.open();
     let rows = rows(&opened, options.clone());
     let rounds = source.take();
-    // An async read takes as many. The first round is the footer.
+    // An async read takes as many rounds and requests. The first round is the footer.
     let column_requests: usize = rounds.iter().skip(1).map(Vec::len).sum();
     let expected = (column_requests as u64, rounds.len() as u64 - 1);
     assert_eq!(traffic(&opened, options, FetchPolicy::remote()), expected);
@@ -87,8 +87,8 @@ fn three_columns_of_four_row_groups_take_two_rounds() {
         assert_eq!(rounds.len(), 2, "{rounds:?}");
         // The footer is not part of the read.
         assert_eq!(reader.metrics().rounds, 1, "{threads}");
-        // Between two of the columns are five others of 160,000 bytes each. Only gaps of up to 262,144 bytes are read
-        // over.
+        // Between two of the columns there are five others of 160,000 bytes each, but we only read over gaps of up to
+        // 262,144 bytes.
         assert_eq!(rounds[1].len(), 12);
     }
 }
@@ -103,7 +103,7 @@ fn five_columns_of_a_hundred_take_two_rounds() {
         assert_eq!(rounds.len(), 2);
         let requests: usize = rounds.iter().map(Vec::len).sum();
         assert!(requests <= 81, "{requests}");
-        // 5 columns of 32,000 numbers of 8 bytes, and the headers of their pages.
+        // There are 5 columns of 32,000 numbers of 8 bytes, and the headers of their pages.
         let chunk_bytes = 5 * 32_000 * 8;
         let fetched = bytes(&rounds[1..]);
         assert!(
@@ -123,9 +123,9 @@ fn a_row_by_a_sorted_key_takes_three_rounds() {
     let (rounds, rows) = read(&file, &options);
     assert_eq!(rows, 1);
     assert!(rounds.len() <= 3, "{rounds:?}");
-    // One page of 1,000 numbers per column, in addition to the first 262,144 bytes.
+    // In addition to the first 262,144 bytes, each column needs one page of 1,000 numbers.
     assert!(bytes(&rounds[1..]) < 5 * 10_000, "{rounds:?}");
-    // The explanation contains the requests of the last round. That round only needs pages of one row group.
+    // The explanation contains the last round's requests. That round only needs pages of one row group.
     let source = Recorder::new(file, FetchPolicy::remote());
     let explained = source.open().explain(&options).unwrap();
     let pages: Vec<_> = explained
@@ -158,7 +158,8 @@ fn a_filter_that_keeps_most_rows_takes_two_rounds_per_row_group() {
     writer.finish().unwrap();
     let file = Bytes::from(file);
     let options = ReadOptions::new().filter(col("x").lt(0.77));
-    // The limit of 67,108,864 bytes ahead is larger than the file: the footer, then all pages.
+    // The limit of 67,108,864 bytes ahead exceeds the file, so there are one round for the footer and one for all
+    // pages.
     let rounds_with = |mut policy: FetchPolicy| {
         policy.suffix_bytes = 20_000;
         let rounds = [1, 2].map(|threads| {
@@ -183,8 +184,8 @@ fn a_filter_that_keeps_most_rows_takes_two_rounds_per_row_group() {
     assert!(rounds_with(policy) <= 1 + 4 * 10);
 }
 
-/// 6 columns of 160,000 bytes in each of 4 row groups. The filter tests the last column. The other five cost more than a
-/// round trip, so they wait for the test.
+/// The file has 6 columns of 160,000 bytes in each of 4 row groups. The filter tests the last column. The other five
+/// cost more than a round trip, so they wait for the test.
 #[test]
 fn a_filter_tests_all_row_groups_in_one_round() {
     let file = file(6, 4, 20_000);
@@ -199,12 +200,12 @@ fn a_filter_tests_all_row_groups_in_one_round() {
     let rows = rows(&source.open(), options);
     assert!((700..900).contains(&rows), "{rows}");
     let requests: Vec<_> = source.take().iter().map(Vec::len).collect();
-    // The footer, the tested columns, and the other columns.
+    // The rounds fetch the footer, the tested columns, and the other columns.
     assert_eq!(requests, [1, 4, 4]);
 }
 
-/// In each of 4 row groups 5 columns of 40,000 bytes of dictionary and 33,000 bytes of pages. Leaving out such pages saves less than
-/// a request for the header of the first one.
+/// Each of 4 row groups has 5 columns of 40,000 bytes of dictionary and 33,000 bytes of pages. If we leave out such
+/// pages, we save less than a request for the first one's header costs.
 #[test]
 fn small_chunks_are_read_whole() {
     let rows = 80_000_u64;
@@ -244,7 +245,7 @@ fn small_chunks_are_read_whole() {
             assert!(expected.contains(&headers), "{threads}: {headers}");
         }
     }
-    // The explanation has the steps of the read, with the headers of `run` by themselves.
+    // The explanation has the read's steps, with the headers of `run` by themselves.
     for (max_gap_bytes, expected) in [(40_000, 4..5), (10_000, 15..25)] {
         let source = source(max_gap_bytes);
         let opened = source.open();

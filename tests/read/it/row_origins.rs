@@ -1,4 +1,4 @@
-//! Reads of rows by position, and virtual columns with the origin of each row.
+//! Tests reads of rows by position, and virtual columns with each row's origin.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +21,8 @@ use crate::push::{SUPPLIES, pushed, read};
 const ROWS: i64 = 50_000;
 const GROUP: i64 = 17_000;
 
-/// Row `n` has the number `n`, so that virtual columns can be checked against it, and a text and a list.
+/// Writes a file in which row `n` has the number `n`, so that we can check virtual columns against it, and a text and a
+/// list.
 fn file() -> Bytes {
     let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..ROWS));
     let texts = (0..ROWS).map(|row| (row % 7 != 0).then(|| row.to_string()));
@@ -56,7 +57,7 @@ fn numbers(batches: &[RecordBatch], column: usize) -> Vec<i64> {
         .collect()
 }
 
-/// Reads with every driver and compares the rows with these numbers.
+/// Reads with every driver, and compares the rows with these numbers.
 fn check(file: &Bytes, options: &ReadOptions, expected: &[i64]) {
     let options = with_origins(options);
     let batches = read(file, &options.clone().threads(1)).unwrap();
@@ -104,9 +105,9 @@ fn rows_say_where_they_come_from() {
         &ranges.clone().columns(["list"]).batch_size(2),
         &expected,
     );
-    // No column of the file is decoded.
+    // None of the file's columns is decoded.
     check(&file, &ranges.columns(Vec::<String>::new()), &expected);
-    // Row groups in reversed order, one of them twice.
+    // The row groups come in reversed order, one of them twice.
     let reversed = all.row_groups(vec![2, 1, 0, 1]).limit(51_000);
     let order = (34_000..ROWS)
         .chain(17_000..34_000)
@@ -152,7 +153,7 @@ fn deleted_rows_are_left_out() {
     let bits = BooleanBuffer::from_iter((0..ROWS).map(|row| is_deleted(&row)));
     let bits = ReadOptions::new().row_selection(RowSelection::delete_bits(&bits));
     check(&file, &bits, &left);
-    // Selections per row group, combined with others, and with a filter.
+    // These selections apply to single row groups, combined with others, and with a filter.
     let options = ReadOptions::new()
         .row_selection(vector)
         .row_selection(RowSelection::keep([0..3, 2_999..3_005]).of_row_group(1))

@@ -1,4 +1,4 @@
-//! The bytes that a selective read fetches, counted in reads and bytes, and the pages that they belong to.
+//! Counts the bytes that a selective read fetches, in reads and bytes, and by the pages to which they belong.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use herringbone::{
 
 use crate::noting::{Noting, total};
 
-/// The positions of the parts of a column chunk.
+/// The positions of a column chunk's parts.
 struct Places {
     dictionary: Option<Range<u64>>,
-    /// The bytes of the first data page read to compare its header with the offset index.
+    /// The bytes of the first data page that we read to compare its header with the offset index.
     first_header: Range<u64>,
     pages: Vec<Range<u64>>,
     column_index: Range<u64>,
@@ -56,7 +56,7 @@ fn rows(file: &ParquetFile, options: ReadOptions) -> Vec<i64> {
     rows.collect()
 }
 
-/// An ascending key, the row number, text with few distinct values, and unique text.
+/// Returns an ascending key, the row number, text with few distinct values, and unique text.
 fn table(num_rows: i64) -> RecordBatch {
     let few = |row: i64| format!("value {}", row * 7 % 300);
     let columns: [(&str, ArrayRef); 4] = [
@@ -102,7 +102,7 @@ fn a_key_of_one_page_reads_that_page_of_each_column() {
         }
         expected.sort_by_key(|range| (range.start, range.end));
         let mut read = source.take();
-        // Reads by `places` itself are removed.
+        // This removes the reads that `places` itself makes.
         let own = read.len() - expected.len();
         let index = places(&file, 0, 0).offset_index.start;
         read.retain(|range| range.start < index || expected.contains(range));
@@ -154,7 +154,7 @@ fn several_threads_read_no_more_of_some_rows() {
     source.take();
     let (first, bytes) = read(1);
     assert_eq!(read(2), (first, bytes));
-    // A fifth of the rows, and the indexes.
+    // The read needs a fifth of the rows, and the indexes.
     assert!(bytes < source.len() / 4, "{bytes}");
 }
 
@@ -174,8 +174,8 @@ fn lists_in_pages_of_version_1_are_passed_over() {
     let list_rows = read
         .iter()
         .filter(|range| range.start >= pages[0].start && range.start < pages.last().unwrap().end);
-    // The pages with these rows, and the pages after them, into which rows might continue. Also the header of the
-    // first page.
+    // The read may fetch the pages with these rows, and the pages after them, into which rows might continue. It may
+    // also fetch the first page's header.
     let allowed: Vec<_> = [0, 3, 4, 12, 13].map(|page| pages[page].clone()).to_vec();
     for range in list_rows {
         let is_allowed = allowed
@@ -195,7 +195,7 @@ fn a_value_that_no_dictionary_has_reads_dictionaries_alone() {
         .map(|row_group| places(&file, row_group, 2).dictionary.unwrap())
         .collect();
     source.take();
-    // The value is within the bounds of all row groups.
+    // The value lies within the bounds of all row groups.
     let none = rows(&file, ReadOptions::new().filter(col("few").eq("value 20x")));
     assert_eq!(none, [] as [i64; 0]);
     let read = source.take();
@@ -217,19 +217,20 @@ fn a_key_among_many_row_groups() {
         let found = rows(&file, options);
         (found, source.take())
     };
-    // Sorted column: the bounds leave one row group.
+    // In the sorted column, the bounds leave one row group.
     let (found, reads) = read(col("key").eq(2 * 7_777));
     assert_eq!(found, [7_777]);
-    // The header and a block of the bloom filter, two indexes, the first page header, the page of the key and the page
-    // of the row.
+    // The reads are for the header and a block of the bloom filter, two indexes, the first page header, the key's page
+    // and the row's page.
     assert!(reads.len() <= 7, "{reads:?}");
     assert!(total(&reads) < 6_000, "{reads:?}");
-    // Unsorted column: the header and a block of each bloom filter of the row groups that the bounds leave.
+    // In the unsorted column, they are for the header and a block of each bloom filter, in the row groups that the
+    // bounds leave.
     let key = format!("{:016x}", 7_777_i64.wrapping_mul(0x1E37_79B9_7F4A_7C15));
     let (found, reads) = read(col("many").eq(key.as_str()));
     assert_eq!(found, [7_777]);
     assert!(reads.len() as i64 <= 2 * ROW_GROUPS + 10, "{}", reads.len());
-    // The pages of one row group and those of false positives of the filters.
+    // They include the pages of one row group, and of false positives that the filters have.
     let (blocks, pages) = (100 * ROW_GROUPS as u64, 30_000);
     assert!(total(&reads) < blocks + pages, "{}", total(&reads));
     let (found, reads) = read(col("many").eq("no such key"));
@@ -252,7 +253,7 @@ fn metrics_tell_what_a_read_did() {
     let mut written = options();
     written.row_group_rows = 20_000;
     let (source, file) = Noting::new(&table(60_000), written);
-    // Three rows of the second row group, in its eighth page.
+    // The filter selects three rows of the second row group, in its eighth page.
     let wanted = col("key").between(2 * 27_100, 2 * 27_102);
     let options = ReadOptions::new().filter(wanted).columns(["row"]);
     for threads in [1, 3] {
@@ -273,7 +274,7 @@ fn metrics_tell_what_a_read_did() {
         ];
         assert_eq!(told, expected);
         assert_eq!((metrics.rows_tested, metrics.rows_found), (1000, 3));
-        // One page of the key, and one of the row.
+        // The read needs one page of the key, and one of the row.
         assert_eq!((metrics.pages_read, metrics.pages_skipped), (2, 14));
         let reads = source.take();
         let steps = metrics.steps.iter().map(|step| step.reads);
@@ -283,7 +284,7 @@ fn metrics_tell_what_a_read_did() {
         });
         assert_eq!((requests, bytes), (reads.len() as u64, total(&reads)));
     }
-    // The last row group is accepted without its 20 pages, and half of the pages of the one before.
+    // The last row group is accepted without its 20 pages, and so are half of the pages in the one before.
     let wanted = ReadOptions::new().filter(col("key").ge(2 * 30_000));
     let mut reader = file.read(wanted.columns(["row"]).threads(1)).unwrap();
     while reader.next_batch().unwrap().is_some() {}
@@ -309,7 +310,7 @@ fn metrics_tell_what_a_read_did() {
     assert_eq!(metrics.columns.bytes, total(&source.take()));
 }
 
-/// Reads rows and checks that each is a row of `expected` in all columns.
+/// Reads rows, and checks that each is a row of `expected` in all columns.
 fn consistent_rows(
     file: &ParquetFile,
     options: ReadOptions,
@@ -358,7 +359,7 @@ fn an_index_with_wrong_bytes_never_mixes_rows() {
             for (filter, wanted) in filters.iter().zip(&wanted) {
                 let options = ReadOptions::new().filter(filter.clone());
                 match consistent_rows(&file, options, &written) {
-                    // Wrong bounds may hide rows. Wrong first rows of pages do not add any.
+                    // Wrong bounds may hide rows, but if the first rows of pages are wrong, this does not add any.
                     Ok(rows) => assert!(rows.iter().all(|row| wanted.contains(row)), "{rows:?}"),
                     Err(_) => errors += 1,
                 }

@@ -1,5 +1,5 @@
-//! Many small row groups, one per thread, and many columns of few rows. The batches and errors are those of one
-//! thread.
+//! Tests many small row groups, one per thread, and many columns of few rows. The batches and errors must be those that
+//! one thread returns.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::push::read;
 use crate::push::written;
 
 const ROWS: i64 = 90_000;
-/// No row group ends with a batch.
+/// The number of rows in a row group. No row group ends with a batch.
 const ROW_GROUP_ROWS: usize = 1999;
 
 fn small_row_groups() -> (RecordBatch, Bytes) {
@@ -108,7 +108,7 @@ fn little_memory_is_enough_for_as_many_threads() {
 
 #[test]
 fn many_columns_of_few_rows() {
-    // In the first file, no column is handed to another thread. In the second file, every column is.
+    // In the first file, no column is handed to another thread, but in the second file, every column is.
     for rows in [200, 1000] {
         let columns = (0..1000_i64).map(|column| {
             let values = (0..rows).map(|row| (row % 5 > 0).then_some(row * column));
@@ -124,7 +124,7 @@ fn many_columns_of_few_rows() {
             row += batch.num_rows();
         }
         assert_eq!(row as i64, rows);
-        // Pages of columns in the middle of the file.
+        // These bytes are in pages of columns in the middle of the file.
         let mut damaged = file.to_vec();
         let place = damaged.len() / 2;
         damaged[place..place + 300].fill(0xff);

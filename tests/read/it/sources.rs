@@ -1,4 +1,4 @@
-//! Sources that answer with too few or too many bytes.
+//! Tests sources that answer with too few or too many bytes.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use herringbone::{
 };
 use herringbone_inspect::repair::{Repair, RepairOptions};
 
-/// The answer to a request for the bytes of a range.
+/// The answer to a request for a range's bytes.
 type Answer = fn(&Bytes, Range<u64>) -> Bytes;
 
-/// A source that answers requests before the last bytes of its file wrongly.
+/// A source that gives wrong answers to requests, unless these are for the last bytes of its file.
 #[derive(Clone)]
 struct Wrong {
     file: Bytes,
@@ -32,7 +32,7 @@ impl Source for Wrong {
     }
 
     fn read(&self, range: Range<u64>) -> Result<Bytes> {
-        // A decoder that asks for ever is stopped, so that the test ends.
+        // We stop a decoder that asks for ever, so that the test ends.
         let requests = self.requests.fetch_add(1, Ordering::Relaxed);
         assert!(requests < 10_000, "{range:?} is requested for ever");
         match range.end == self.len() {
@@ -63,7 +63,7 @@ const ANSWERS: [(&str, Answer); 4] = [
     }),
 ];
 
-/// A footer of some 20 KB, and 20 row groups of 500 rows, which take some 200 KB.
+/// Writes a file with a footer of some 20 KB, and with 20 row groups of 500 rows, which take some 200 KB.
 fn file() -> Bytes {
     let ids = Int64Array::from_iter_values((0..10_000).map(|row| row * 7919 % 10_007));
     let texts = (0..10_000).map(|row| Some(format!("text {}", row * 104_729 % 1_000_003)));

@@ -1,4 +1,4 @@
-//! Tests of writers and `verify` that run on the threads of a program.
+//! Tests writers and `verify` when they run on a program's threads.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
@@ -15,7 +15,7 @@ use herringbone::{ParquetFile, Result, Spawn, WriteOptions, Writer};
 
 use crate::random::Random;
 
-/// The way that a program runs jobs.
+/// The way in which a program runs jobs.
 #[derive(Debug, Clone, Copy)]
 enum Runs {
     OnThreads,
@@ -106,7 +106,7 @@ fn a_program_verifies_on_its_own_threads() {
     }
 }
 
-/// Panics on all threads except the caller's, which waits for the panic.
+/// A plug-in that panics on all threads except the caller's, which waits for the panic.
 #[derive(Debug, Clone)]
 struct Panics {
     caller: ThreadId,
@@ -138,7 +138,7 @@ impl ColumnStatistics for Panics {
 
 #[test]
 fn a_panic_on_a_thread_of_the_program_reaches_the_caller() {
-    // The batch is large enough that its first rows are encoded on two threads.
+    // The batch is so large that its first rows are encoded on two threads.
     let batch = batch();
     let panics = Panics {
         caller: thread::current().id(),

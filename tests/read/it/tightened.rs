@@ -1,4 +1,4 @@
-//! A filter tightened during a read, within a row group.
+//! Tests a filter that we tighten during a read, within a row group.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn odd(row: i64) -> i64 {
     (row * 7919 % 1013) % 2
 }
 
-/// A file, its bytes, and the number of rows per row group.
+/// A file, its bytes, and the number of rows in each row group.
 struct Table {
     file: ParquetFile,
     bytes: Bytes,
@@ -49,8 +49,8 @@ impl Table {
         }
     }
 
-    /// Reads the file with the filter `first` and returns the rows. After each batch, `next` may return a tighter
-    /// filter based on the last row.
+    /// Reads the file with the filter `first`, and returns the rows. After each batch, `next` may return a tighter
+    /// filter that it derives from the last row.
     fn rows(
         &self,
         case: &Case,
@@ -94,7 +94,7 @@ impl Table {
         rows
     }
 
-    /// The minimum memory for reading columns one by one. It is too little for several threads.
+    /// Returns the minimum memory with which columns can be read one by one. It is too little for several threads.
     fn memory_of_one(&self, first: &First) -> u64 {
         let is_enough = |memory: &u64| {
             let case = Case {
@@ -121,7 +121,7 @@ fn rows_of(batch: &RecordBatch) -> Vec<i64> {
     row.values().to_vec()
 }
 
-/// The driver and the limits of a read.
+/// The driver of a read, and its limits.
 #[derive(Debug, Clone, Copy)]
 struct Case {
     threads: usize,
@@ -138,7 +138,7 @@ impl Case {
         memory: u64::MAX,
     };
 
-    /// Each driver, with and without a limit or little memory.
+    /// Returns each driver, with and without a limit or little memory.
     fn all(memory_of_one: u64) -> Vec<Self> {
         let one = Self::ONE_THREAD;
         let pushed = Self {
@@ -177,7 +177,7 @@ impl Case {
 /// The first filter of a read.
 struct First {
     filter: Predicate,
-    /// The rows that it selects.
+    /// The rows that the filter selects.
     rows: Vec<i64>,
 }
 
@@ -189,7 +189,7 @@ impl First {
             // After the first page, statistics accept all rows.
             (col("row").ge(1000), |row| row >= 1000),
             (col("odd").eq(1), |row| odd(row) == 1),
-            // Few rows of most pages.
+            // This filter selects few rows in most pages.
             (col("again").is_in(few), |row| row % 100 == 0),
         ]
         .map(|(filter, is_wanted)| Self {
@@ -202,15 +202,15 @@ impl First {
         self.filter.clone().and(col("row").ge(least))
     }
 
-    /// The selected rows with a number of at least `least`.
+    /// Returns the selected rows whose number is at least `least`.
     fn rows_from(&self, least: i64) -> &[i64] {
         let before = self.rows.partition_point(|row| *row < least);
         &self.rows[before..]
     }
 }
 
-/// Every driver applies a tighter filter within a row group. This holds both for rows that page statistics accept as a
-/// whole and for tested rows.
+/// Every driver applies a tighter filter within a row group. This holds for tested rows, and also for rows that page
+/// statistics accept as a whole.
 #[test]
 fn filters_are_tightened_within_a_row_group() {
     for row_group_rows in [ROWS, ROWS / 2, ROWS / 4] {
@@ -224,8 +224,8 @@ fn filters_are_tightened_within_a_row_group() {
     }
 }
 
-/// Tightens the filter after the first batch, to the last rows. All of these are emitted. Of the earlier rows, only
-/// those already begun are emitted.
+/// Tightens the filter to the last rows, after the first batch. All of these are emitted. Of the earlier rows, only
+/// those that were already begun are emitted.
 fn tighten_once(table: &Table, first: &First, case: &Case) {
     let mut tight = Some(first.at_least(LEAST));
     let rows = table.rows(case, Some(&first.filter), |_| tight.take());
@@ -236,7 +236,7 @@ fn tighten_once(table: &Table, first: &First, case: &Case) {
     let expected = first.rows_from(LEAST);
     let expected = expected.get(..case.limit() - old.len()).unwrap_or(expected);
     assert!(new == expected, "{context}");
-    // One thread has selected the rows of the first batch, and at most those of a second batch. Threads that share
+    // One thread has selected the first batch's rows, and at most the rows of a second batch. Threads that share
     // columns, and readers that wait for bytes, may have tested the whole row group.
     let last = *old.last().unwrap();
     let most = match case.threads == 1 && !case.is_pushed {
@@ -246,7 +246,7 @@ fn tighten_once(table: &Table, first: &First, case: &Case) {
     assert!(last < most, "{context}: {last}");
 }
 
-/// Tightens the filter after each batch, by 20,000 rows.
+/// Tightens the filter by 20,000 rows, after each batch.
 fn tighten_again_and_again(table: &Table, first: &First, case: &Case) {
     let rows = table.rows(case, Some(&first.filter), |row| {
         Some(first.at_least(row + 20_000))
@@ -266,7 +266,7 @@ fn tighten_again_and_again(table: &Table, first: &First, case: &Case) {
     );
 }
 
-/// A read can start without a filter and receive one.
+/// A read can start without a filter, and receive one later.
 #[test]
 fn a_read_without_a_filter_receives_one() {
     for row_group_rows in [ROWS, ROWS / 4] {

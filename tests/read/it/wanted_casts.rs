@@ -1,4 +1,5 @@
-//! The choices of a wanted schema that engines make: ids or names, casts that lose a part, and structs without fields.
+//! Tests choices that engines make for a wanted schema, such as ids or names, casts that lose a part, and structs
+//! without fields.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,7 +31,7 @@ fn wanted(fields: impl IntoIterator<Item = Field>) -> WantedSchema {
     WantedSchema::new(Arc::new(Schema::new(fields)))
 }
 
-/// Reads the rows of a file with one row group.
+/// Reads the rows of a file that has one row group.
 fn rows(file: &Bytes, options: &ReadOptions) -> Result<RecordBatch, String> {
     read(file, options).map(|mut batches| batches.remove(0))
 }
@@ -60,10 +61,10 @@ fn an_id_counts_more_than_a_name() {
         Ok(first.map(Option::flatten).collect())
     };
     let bare = |name: &str| Field::new(name, DataType::Int32, true);
-    // By id, by name because no field has the id, and by name.
+    // These fields are found by id, by name because no field has the id, and by name.
     let found = find(vec![with_id("x", 2), with_id("c", 9), bare("a")]);
     assert_eq!(found.unwrap(), [Some(1), Some(2), Some(0)]);
-    // The field of this name is taken by its id.
+    // The field of this name is already taken by its id.
     let found = find(vec![bare("b"), with_id("x", 2)]);
     assert_eq!(found.unwrap(), [None, Some(1)]);
     let error = find(vec![with_id("b", 9)]).unwrap_err();
@@ -136,7 +137,8 @@ fn times_are_truncated_toward_zero_if_asked() {
     }
 }
 
-/// A struct, a list of structs, and a map to structs, each null in the second row. The structs have the field `a`.
+/// Returns a struct, a list of structs, and a map to structs. Each is null in the second row. The structs have the
+/// field `a`.
 fn nested() -> RecordBatch {
     let a = || Arc::new(Field::new("a", DataType::Int32, true));
     let ints = |len: i32| Arc::new(Int32Array::from_iter_values(0..len)) as ArrayRef;
@@ -210,7 +212,7 @@ fn structs_without_wanted_fields_are_null_if_asked() {
         "xyz"
     );
     assert_eq!(maps.values().null_count(), 3);
-    // A struct that cannot be null has null fields, although the one of the file has a null.
+    // A struct that cannot be null has null fields, although the file's struct has a null.
     let wanted = wanted([Field::new("s", hollow(), false)]).nulls_without_fields(true);
     let found = rows(&file, &ReadOptions::new().wanted_schema(wanted)).unwrap();
     let structs = found.column(0).as_struct();

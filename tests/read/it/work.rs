@@ -1,5 +1,5 @@
-//! Small files that need much work. The work stays in proportion to their bytes and to the values that they declare.
-//! No test measures time, but quadratic work would take hours.
+//! Tests small files that need much work. The work must stay in proportion to their bytes and to the values that they
+//! declare. No test measures time, but quadratic work would take hours.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +22,7 @@ use crate::crafted::{Chunk, Page, file, group, leaf, shared_file};
 use crate::push::{SUPPLIES, pushed};
 use crate::table::Table;
 
-/// The plain bytes of a page that takes half a KiB.
+/// The number of plain bytes in a page that takes half a KiB.
 const BOMB: usize = 16 << 20;
 
 /// Bytes in memory that count the reads.
@@ -76,7 +76,7 @@ fn root(children: usize) -> herringbone::format::SchemaElement {
     group("schema", None, children)
 }
 
-/// Four numbers, PLAIN.
+/// Returns four numbers in PLAIN.
 fn four() -> Vec<u8> {
     (0..4_i32).flat_map(i32::to_le_bytes).collect()
 }
@@ -150,7 +150,7 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// 16 MiB of zeros in half a KiB, in page after page. Pages that no value needs are not decompressed.
+/// Each page has 16 MiB of zeros in half a KiB. We do not decompress pages that no value needs.
 #[test]
 fn bombs_in_pages_that_nobody_needs() {
     let bomb = zstd(&vec![0; BOMB]);
@@ -165,7 +165,7 @@ fn bombs_in_pages_that_nobody_needs() {
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
     assert_eq!(error.location().page, Some(1), "{error}");
 
-    // Pages without values, flat and in a list.
+    // The pages have no values, first in a flat column, and then in a list.
     let empty = || Page::v1(0, &bomb).with_plain_size(BOMB);
     let mut pages: Vec<_> = (0..2000).map(|_| empty()).collect();
     pages.push(good());
@@ -173,7 +173,7 @@ fn bombs_in_pages_that_nobody_needs() {
     let source = Counting::new(file(required(), &[(4, vec![chunk])]));
     assert_eq!(source.read_all().unwrap().columns[0], FOUR);
     let mut pages: Vec<_> = (0..2000).map(|_| empty()).collect();
-    // The byte lengths of levels, and runs of four: repetition levels 0, definition levels 1.
+    // The levels have their byte lengths and runs of four, with the repetition levels 0 and the definition levels 1.
     let levels = [&[2, 0, 0, 0, 8, 0][..], &[2, 0, 0, 0, 8, 1], &four()].concat();
     pages.push(Page::v1(4, &zstd(&levels)).with_plain_size(levels.len()));
     let schema = vec![root(1), leaf("x", Type::Int32, Repetition::Repeated)];
@@ -185,11 +185,11 @@ fn bombs_in_pages_that_nobody_needs() {
     assert_eq!(table.columns[0], ["[0]", "[1]", "[2]", "[3]"]);
 }
 
-/// 2^28 nulls in thirty bytes. Only the requested number of nulls is built.
+/// The page has 2^28 nulls in thirty bytes, but we only build the requested number of nulls.
 #[test]
 fn a_page_of_many_nulls() {
     let rows = 1 << 28;
-    // A run of 2^28 as a varint, then the level 0.
+    // There is a run of 2^28 as a varint, and then the level 0.
     let levels = [0x80, 0x80, 0x80, 0x80, 0x02, 0];
     let chunk = Chunk {
         physical: Type::Boolean,
@@ -211,7 +211,7 @@ fn a_page_of_many_nulls() {
     assert_eq!(table.columns[0], ["null"; 3]);
 }
 
-/// A chain of nested groups: an error, not a stack overflow.
+/// A chain of nested groups is an error, and not a stack overflow.
 #[test]
 fn a_schema_of_100_000_levels() {
     for repetition in [
@@ -230,13 +230,13 @@ fn a_schema_of_100_000_levels() {
     }
 }
 
-/// A batch of null slots of 64 KiB ends when it has enough bytes, even if no byte of the page was consumed.
+/// A batch of null slots with 64 KiB each ends when it has enough bytes, even if no byte of the page was consumed.
 #[test]
 fn nulls_count_as_bytes_of_a_batch() {
     let mut wide = leaf("x", Type::FixedLenByteArray, Repetition::Optional);
     wide.type_length = Some(64 << 10);
     let rows = 5000;
-    // A run of 5000 zeros.
+    // There is a run of 5000 zeros.
     let body = [3, 0, 0, 0, 0x90, 0x4e, 0];
     let chunk = Chunk {
         physical: Type::FixedLenByteArray,
@@ -255,13 +255,13 @@ fn nulls_count_as_bytes_of_a_batch() {
     assert_eq!(sizes, [16, 16, 16, 16, 16, 16, 4]);
 }
 
-/// 16 MiB in half a KiB, again and again, for a few values each. One such page is allowed, but not many. For every
-/// driver, the work is bounded by the granted bytes and by the bytes of the chunk.
+/// There are 16 MiB in half a KiB, again and again, for a few values each. One such page is allowed, but not many. For
+/// every driver, the granted bytes and the chunk's bytes bound the work.
 #[test]
 fn many_bombs_with_few_values_each() {
     const VALUES: usize = 100;
     const PAGES: usize = 1500;
-    // One long value of zeros, and empty values.
+    // The page has one long value of zeros, and empty values.
     let mut plain = vec![0; BOMB];
     plain[..4].copy_from_slice(&(BOMB as u32 - 4 * VALUES as u32).to_le_bytes());
     let bomb = zstd(&plain);
@@ -279,7 +279,7 @@ fn many_bombs_with_few_values_each() {
     let mut options = ReadOptions::default();
     options.limits.get_or_insert_default().memory_bytes = 64 << 20;
     options.batch_bytes = 1 << 20;
-    // Twice 256 bytes, and eight bytes for the level of each value.
+    // These are twice 256 bytes, and eight bytes for the level, for each value.
     let accounted = bomb.len() * options.limits_or_default().decompression_ratio + VALUES * 520;
     let page = (64 << 20) / (BOMB - accounted);
     let mut errors = Vec::new();
@@ -314,7 +314,7 @@ fn many_bombs_with_few_values_each() {
     );
 }
 
-/// Single pages are not refused for a high compression ratio. Examples are a value of 40 MB of zeros, as this library
+/// We do not refuse single pages for a high compression ratio. Examples are a value of 40 MB of zeros, as this library
 /// writes it, and a page that repeats one text.
 #[test]
 fn pages_that_compress_very_well() {
@@ -367,7 +367,7 @@ fn pages_that_compress_very_well() {
     }
 }
 
-/// The number of bytes of each string or binary value.
+/// Returns the byte count of each string or binary value.
 fn lengths(array: &ArrayRef) -> Vec<usize> {
     let offsets = match array.data_type() {
         DataType::Utf8 => array.as_string::<i32>().offsets(),
@@ -376,7 +376,7 @@ fn lengths(array: &ArrayRef) -> Vec<usize> {
     offsets.lengths().collect()
 }
 
-/// A page that announces more bytes than it can contain is detected before memory is allocated for it.
+/// If a page announces more bytes than it can contain, we detect this before we allocate memory for it.
 #[test]
 fn pages_that_announce_more_than_they_hold() {
     let announced = 1 << 29;
@@ -408,7 +408,7 @@ fn pages_that_announce_more_than_they_hold() {
     }
 }
 
-/// Bytes that values account for are never too many, however well they compress.
+/// Bytes for which values account are never too many, no matter how well they compress.
 #[test]
 fn long_runs_of_zeros_are_no_bombs() {
     const VALUES: usize = 1 << 17;
@@ -423,7 +423,7 @@ fn long_runs_of_zeros_are_no_bombs() {
     };
     let rows = chunk.num_values;
     let bytes = file(required(), &[(rows, vec![chunk])]);
-    // More than the granted bytes, and more than the default ratio allows for the bytes in the file.
+    // These are more than the granted bytes, and more than the default ratio allows for the bytes in the file.
     assert!(4 * pages * VALUES > BOMB + 4096 * bytes.len());
     let mut options = ReadOptions::default().threads(1).batch_size(VALUES);
     options.limits.get_or_insert_default().memory_bytes = BOMB as u64;
@@ -435,7 +435,7 @@ fn long_runs_of_zeros_are_no_bombs() {
     assert_eq!(read as u64, rows);
 }
 
-/// A thousand columns, or row groups, whose chunks are the same bytes.
+/// The chunks of a thousand columns, or of a thousand row groups, are the same bytes.
 #[test]
 fn chunks_over_each_other() {
     let values: Vec<u8> = (0..20_000_i32).flat_map(i32::to_le_bytes).collect();
@@ -474,7 +474,7 @@ fn chunks_over_each_other() {
         // A filter reads its column in addition, so it may reach the limit earlier.
         assert_eq!(errors[3], errors[4]);
     }
-    // Reading the same row group several times on request is allowed, and so is reading some of the columns.
+    // You may read the same row group several times on request, or read some of the columns.
     let file = ParquetFile::from_bytes(long).unwrap();
     let again = ReadOptions::default().row_groups(vec![0; 100]);
     assert_eq!(
@@ -499,7 +499,7 @@ fn a_schema_of_very_many_nodes() {
     assert_eq!(error.limit_name(), Some("schema_nodes"), "{error}");
 }
 
-/// A text of 8 MiB and patterns of 1 to 4 MiB. If each position were compared anew, a pattern would take 2^40
+/// The text has 8 MiB, and the patterns have 1 to 4 MiB. If we compared each position anew, a pattern would take 2^40
 /// comparisons.
 #[test]
 fn like_with_many_wildcards_and_long_pieces() {

@@ -1,5 +1,5 @@
-//! Files of writers that bend the rules. All readers of the library accept them alike. Their contents are checked with
-//! all other generated files. Files of many versions of writers are in `testdata/writers/`.
+//! Tests files of writers that bend the rules. All readers in this library accept them alike. Their contents are
+//! checked together with all other generated files. Files by many versions of writers are in `testdata/writers/`.
 
 use bytes::Bytes;
 use herringbone::{ErrorKind, ParquetFile, ReadOptions};
@@ -11,7 +11,7 @@ use crate::files;
 use crate::push::{SUPPLIES, pushed};
 use crate::table::{Table, without_panic};
 
-/// Files, and the findings of `verify`.
+/// The files, and the findings of `verify` for each.
 const FILES: [(&str, &[&str]); 7] = [
     ("root_with_repetition_minus_one", &[]),
     ("root_with_a_type", &[]),
@@ -72,7 +72,7 @@ fn every_door_takes_them() {
     }
 }
 
-/// Without a footer, its remains identify the writer of the pages.
+/// If the footer is missing, its remains identify the pages' writer.
 #[test]
 fn their_pages_are_put_together() {
     for (name, _) in FILES {
@@ -82,7 +82,7 @@ fn their_pages_are_put_together() {
     }
 }
 
-/// Page headers of other writers are trusted.
+/// We trust the page headers of other writers.
 #[test]
 fn other_writers_are_not_indulged() {
     let (old, other) = (
@@ -117,7 +117,7 @@ fn only_the_root_may_bend_them() {
     }
 }
 
-/// Bytes after a page's last value differ between versions, and are not damage.
+/// The bytes after a page's last value differ between versions, but they are not damage.
 #[test]
 fn each_version_of_each_writer_is_read() {
     let files = files::parquet_files(&files::testdata().join("writers"));

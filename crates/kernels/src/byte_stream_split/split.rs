@@ -1,4 +1,4 @@
-//! Encodes values to streams, each of which contains one byte of every value.
+//! Encodes values to streams. Each stream contains one byte of every value.
 //!
 //! Values of 2, 4 and 8 bytes are shifted as integers and truncated to a byte, which compilers vectorise. We write all
 //! streams for one block of values before the next block, so that the block stays in the L1 cache.

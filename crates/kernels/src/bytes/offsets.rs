@@ -4,8 +4,8 @@
 //! after 7, lengths 3 0 2 4   →   10 10 12 16
 //! ```
 //!
-//! Within a register, the sums take log2(lanes) steps, each of which adds the register to itself, shifted up by 1, 2, 4
-//! and 8 lanes. We add the sum before the register last.
+//! Within a register, the sums take log2(lanes) steps. Each step adds the register to itself, shifted up by 1, 2, 4 and
+//! 8 lanes. We add the sum before the register last.
 
 use herringbone_arrow::array::OffsetSizeTrait;
 

@@ -1,6 +1,6 @@
 //! Decodes eight or four values at a time.
 //!
-//! Within a register, the sums take log2(lanes) steps, each of which adds the register to itself, shifted up by 1 and 2
+//! Within a register, the sums take log2(lanes) steps. Each step adds the register to itself, shifted up by 1 and 2
 //! lanes within its halves. Then we add the sum of the low half to the high half. We add the sum before the register
 //! last, so that each register depends on the previous one through only one addition.
 

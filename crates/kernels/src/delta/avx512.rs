@@ -1,8 +1,8 @@
 //! Decodes sixteen or eight values at a time, or thirty-two.
 //!
-//! Within a register, the sums take log2(lanes) steps, each of which adds the register to itself, shifted up by 1, 2, 4
-//! and 8 lanes. We add the sum before the register last, so that each register depends on the previous one through only
-//! one addition.
+//! Within a register, the sums take log2(lanes) steps. Each step adds the register to itself, shifted up by 1, 2, 4 and
+//! 8 lanes. We add the sum before the register last, so that each register depends on the previous one through only one
+//! addition.
 //!
 //! Thirty-two 64-bit values with narrow deltas are unpacked to two registers of 32-bit lanes, one for even positions
 //! and one for odd positions. The prefix sums of both registers together are the values at odd positions. If we

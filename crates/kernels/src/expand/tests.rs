@@ -28,7 +28,7 @@ const LENGTHS: &[usize] = if cfg!(miri) {
 /// The number of pairs of a base and a start that we try.
 const STARTS: usize = if cfg!(miri) { 2 } else { 5 };
 
-/// Returns bitmaps of `start + n` bits, of which about `percent` are set, in runs or mixed.
+/// Returns bitmaps of `start + n` bits. About `percent` of the bits are set, in runs or mixed.
 fn bitmaps(start: usize, n: usize) -> Vec<Bitmap> {
     let mut random = Random(n as u64 * 31 + start as u64);
     let mut bitmaps = Vec::new();

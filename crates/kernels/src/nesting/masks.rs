@@ -211,8 +211,8 @@ pub(super) fn count_ge(cpu: impl Masks, levels: &[u8], level: u8) -> usize {
 
 /// Returns those bits of `bits` for which `mask` has a set bit, packed together, without a dedicated instruction.
 ///
-/// There are six steps, each of which moves bits down by its step size. It moves the bits that have an odd number of
-/// gaps of that size below them, which a prefix sum modulo two counts.
+/// Each of six steps moves bits down by its step size. It moves the bits that have an odd number of gaps of that size
+/// below them, which a prefix sum modulo two counts.
 pub(super) fn extract(bits: u64, mut mask: u64) -> u64 {
     let mut bits = bits & mask;
     let mut gaps = !mask << 1;

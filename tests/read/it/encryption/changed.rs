@@ -1,4 +1,5 @@
-//! Tampered encrypted files: never a wrong value, never a panic, and an error that names the module.
+//! Tests encrypted files that were tampered with. There is never a wrong value or a panic, and the error names the
+//! module.
 
 use std::sync::Arc;
 
@@ -50,7 +51,7 @@ fn everything(bytes: &Bytes, keys: &Arc<dyn Decryption>) -> Result<Vec<Vec<Strin
             page?;
         }
     }
-    // Checksums would detect the change before decryption does.
+    // We do not verify checksums, because they would detect the change before decryption does.
     let options = ReadOptions::new().verify_crc(false).threads(1);
     Ok(joined(&read(&file, &options)?))
 }
@@ -65,7 +66,7 @@ fn every_changed_byte_is_found() {
             let mut changed = bytes.to_vec();
             changed[at] ^= 0x41;
             match everything(&changed.into(), &keys) {
-                // The magic at the start is not part of a module.
+                // The magic at the start does not belong to a module, so a change there is not detected.
                 Ok(values) => {
                     assert_eq!(values, expected, "byte {at}");
                     unnoticed += 1;
@@ -144,14 +145,14 @@ fn wrong_keys_say_whose_they_are() {
     }
 }
 
-/// An attacker with write access to the file changes the algorithm from GCM to CTR, which is not authenticated.
+/// An attacker who can write to the file changes the algorithm from GCM to CTR, which is not authenticated.
 #[test]
 fn another_algorithm_in_the_clear_is_refused() {
     let (bytes, _) = file(Algorithm::AesGcmV1, false);
     let length = bytes.len();
     let footer = u32::from_le_bytes(bytes[length - 8..length - 4].try_into().unwrap()) as usize;
     let start = length - 8 - footer;
-    // FileCryptoMetaData: a struct field with id 1 that contains a struct field with id 1.
+    // FileCryptoMetaData begins with a struct field with id 1, which contains a struct field with id 1.
     assert_eq!(bytes[start..start + 2], [0x1c, 0x1c]);
     let mut changed = bytes.to_vec();
     changed[start + 1] = 0x2c;

@@ -1,4 +1,5 @@
-//! Key tools as a program uses them: files by path, a KMS that counts, denies and is slow, and crashes.
+//! Tests key tools as a program uses them, with files by path, with crashes, and with a KMS that counts, denies and is
+//! slow.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -31,13 +32,13 @@ fn master_keys() -> InMemoryKms {
     ])
 }
 
-/// The state of the test KMS.
+/// The state of the KMS for these tests.
 #[derive(Default)]
 struct Desk {
     /// The master keys and tokens that it denies.
     denied: Mutex<HashSet<String>>,
     unwraps: AtomicUsize,
-    /// The addresses that clients were created for.
+    /// The addresses for which clients were created.
     addresses: Mutex<Vec<String>>,
 }
 
@@ -133,7 +134,7 @@ fn keys(
     Arc::new(properties.build().unwrap())
 }
 
-/// All rows, or those of some columns.
+/// Returns all rows, or only the rows of some columns.
 fn rows(bytes: &Bytes, keys: &Arc<dyn Decryption>, columns: &[&str]) -> Result<Vec<Vec<String>>> {
     let options = ReadOptions::new().threads(1);
     let options = match columns {
@@ -185,7 +186,8 @@ fn files_come_back_however_their_keys_are_wrapped_and_stored() {
             let keys = keys(&reader, TOKEN, store.as_ref());
             desk.unwraps();
             assert_eq!(rows(&bytes, &keys, &[]).unwrap(), expected());
-            // One key per master key, or one each for the footer and three columns.
+            // With double wrapping there is one key per master key. Without it there is one key each for the footer and
+            // for three columns.
             assert_eq!(desk.unwraps(), if double_wrapping { 3 } else { 4 });
         }
     }
@@ -223,11 +225,11 @@ fn what_was_kept_too_long_is_asked_for_again() {
         std::thread::sleep(Duration::from_millis(5));
         let again = rows(&bytes, &keys(&tools, TOKEN, None), &[]);
         assert_eq!(again.is_ok(), is_served, "{lifetime:?}");
-        // A key unwrapped for one token is not served to another one.
+        // A key that was unwrapped for one token is not served to another one.
         desk.deny("another");
         let error = rows(&bytes, &keys(&tools, "another", None), &[]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Key);
-        // `clear_caches_of` ends a revoked access at once.
+        // With `clear_caches_of`, access that was revoked ends at once.
         tools.clear_caches_of(&AccessToken::new(TOKEN));
         assert!(rows(&bytes, &keys(&tools, TOKEN, None), &[]).is_err());
     }
@@ -248,7 +250,7 @@ fn the_address_in_a_file_gets_no_token() {
     assert_eq!(desk.addresses.lock().unwrap()[..], [""; 0]);
 }
 
-/// A driver that waits for its KMS itself: keys are supplied step by step.
+/// This driver waits for its KMS itself, so it supplies keys step by step.
 #[test]
 fn keys_come_by_steps() {
     let mut wrapping = KeyWrapping::new(&connection(TOKEN), &configuration(true), false).unwrap();
@@ -273,7 +275,7 @@ fn keys_come_by_steps() {
     let wait = |_: &KeyRequest| Ok(KeyAnswer::Wait);
     let properties = FileDecryptionProperties::builder().key_retriever(Arc::new(wait));
     let waiting: Arc<dyn Decryption> = Arc::new(properties.build().unwrap());
-    // A reader that cannot wait returns an error.
+    // A reader that cannot wait gets an error.
     assert_eq!(open(&bytes, &waiting).err().unwrap().kind(), ErrorKind::Key);
     let fetch = |request: &KeyRequest| {
         let footer = request.footer_key_metadata.as_deref();
@@ -367,15 +369,16 @@ fn each_file_of_a_data_set_has_its_own_keys() {
     }
     std::fs::rename(path("a"), path("c")).unwrap();
     assert_eq!(read(path("c")).unwrap_err().kind(), ErrorKind::Key);
-    // An output without a path has no properties.
+    // If an output has no path, it has no properties.
     let error = write(&batch(), options()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
 }
 
-/// The variable that makes [`rotates_until_it_is_killed`] rotate the key material of the Parquet file at this path.
+/// The environment variable that makes [`rotates_until_it_is_killed`] rotate the key material of the Parquet file at
+/// this path.
 const ROTATE: &str = "HERRINGBONE_TEST_ROTATE";
 
-/// Started and killed by the next test. Does nothing without the variable.
+/// The next test starts and kills this one. It does nothing if the variable is not set.
 #[test]
 fn rotates_until_it_is_killed() {
     let Some(path) = std::env::var_os(ROTATE) else {
@@ -417,14 +420,14 @@ fn a_rotation_may_be_killed_at_any_time() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // The child is rotating by now, and is killed at some point of a rotation.
+        // The child is rotating by now, so we kill it at some point in a rotation.
         while store.read().unwrap() == before && child.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_micros(100));
         }
         std::thread::sleep(Duration::from_micros(turn * 340));
         child.kill().unwrap();
         child.wait().unwrap();
-        // The stored material is complete and contains the keys.
+        // The stored material is always complete, and contains the keys.
         seen.insert(store.read().unwrap());
         let keys = keys(&Arc::new(Desk::default()).tools(LONG), TOKEN, Some(&store));
         assert_eq!(rows(&bytes, &keys, &[]).unwrap(), expected(), "turn {turn}");

@@ -1,4 +1,4 @@
-//! Whole encrypted files: written, read by every driver, verified, and tampered with.
+//! Tests whole encrypted files, which we write, read with every driver, verify, and tamper with.
 
 mod key_tools;
 mod modules;
@@ -26,10 +26,10 @@ use herringbone::{
 use herringbone_arrow::array::types::Int32Type;
 use herringbone_inspect::verify::Severity;
 
-/// The number of rows of [`batch`].
+/// The number of rows in [`batch`].
 pub(super) const ROWS: usize = 5_000;
 
-/// Numbers, text with few and with many distinct values, lists and a group, all with nulls.
+/// Returns numbers, text with few and with many distinct values, lists and a group, all with nulls.
 pub(super) fn batch() -> RecordBatch {
     let rows = 0..ROWS as i32;
     let id = Int64Array::from_iter_values(rows.clone().map(i64::from));
@@ -65,7 +65,7 @@ pub(super) fn batch() -> RecordBatch {
     RecordBatch::try_from_iter(columns).unwrap()
 }
 
-/// Pages of 300 rows in row groups of 2000 rows, with bloom filters on all columns.
+/// Returns options for pages of 300 rows in row groups of 2000 rows, with bloom filters on all columns.
 pub(super) fn options() -> WriteOptions {
     let filter = BloomFilterOptions::new(0.01);
     let with_filter = || ColumnOptions::new().bloom_filter(filter);
@@ -99,7 +99,7 @@ pub(super) fn read(file: &ParquetFile, options: &ReadOptions) -> Result<Vec<Reco
     Ok(batches)
 }
 
-/// Reads a file with known keys. Checks that all drivers return the same batches, and returns them.
+/// Reads a file whose keys are known. Checks that all drivers return the same batches, and returns them.
 pub(crate) fn by_all(file: &ParquetFile, options: impl Fn() -> ReadOptions) -> Vec<RecordBatch> {
     let bytes = file.source().read(0..file.source().len()).unwrap();
     let expected = read(file, &options().threads(1)).unwrap();
@@ -113,7 +113,7 @@ pub(crate) fn by_all(file: &ParquetFile, options: impl Fn() -> ReadOptions) -> V
     expected
 }
 
-/// Reads with the push decoder. `key` returns the keys that it needs.
+/// Reads with the push decoder. `key` returns the keys that the decoder needs.
 pub(super) fn pushed(
     bytes: &Bytes,
     file: &ParquetFile,
@@ -141,7 +141,7 @@ pub(super) fn pushed(
     }
 }
 
-/// The values of all batches, column by column.
+/// Returns the values of all batches, column by column.
 pub(super) fn joined(batches: &[RecordBatch]) -> Vec<Vec<String>> {
     let columns = batches.first().map_or(0, RecordBatch::num_columns);
     let lines = |column| {
@@ -153,7 +153,7 @@ pub(super) fn joined(batches: &[RecordBatch]) -> Vec<Vec<String>> {
     (0..columns).map(lines).collect()
 }
 
-/// Reads the file in every way and compares the rows with the written ones.
+/// Reads the file in every way, and compares the rows with the written ones.
 pub(super) fn check_every_way(bytes: &Bytes, keys: &Arc<dyn Decryption>, expected: &RecordBatch) {
     let file = open(bytes, keys).unwrap();
     let all = joined(std::slice::from_ref(expected));
@@ -167,7 +167,7 @@ pub(super) fn check_every_way(bytes: &Bytes, keys: &Arc<dyn Decryption>, expecte
         joined(&pushed(bytes, &file, &options, no_key).unwrap()),
         all
     );
-    // Pages are skipped, so their ordinals matter.
+    // These reads skip pages, so the ordinals of pages matter.
     let few = ReadOptions::new().row_ranges(vec![1100..1150, 1900..2100, 4999..5000]);
     let rows = [(1100, 50), (1900, 200), (4999, 1)];
     let parts = rows.map(|(from, length)| expected.slice(from, length));
@@ -176,7 +176,7 @@ pub(super) fn check_every_way(bytes: &Bytes, keys: &Arc<dyn Decryption>, expecte
     assert_eq!(errors(&file), Vec::<String>::new());
 }
 
-/// The errors that `verify` reports.
+/// Returns the errors that `verify` reports.
 fn errors(file: &ParquetFile) -> Vec<String> {
     herringbone_inspect::verify(file)
         .map(Result::unwrap)
@@ -235,7 +235,7 @@ fn check_indexes(file: &ParquetFile, expected: &RecordBatch) {
     }
 }
 
-/// The bytes of an official encrypted file.
+/// Returns the bytes of an official encrypted file.
 fn official_file(name: &str) -> Option<Bytes> {
     let path = crate::files::official()?.join("data");
     let path = path.join(Path::new(&format!("{name}.parquet.encrypted")));

@@ -1,4 +1,4 @@
-//! Tampered modules of each kind. The error names the module and its location, and contains no secret.
+//! Tampers with modules of each kind. The error names the module and its location, and contains no secret.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ const FOOTER_KEY: &[u8; 16] = b"key of a footer.";
 const COLUMN_KEY: &[u8; 16] = b"key of a column.";
 const PREFIX: &str = "prefix in secret";
 const KEY_METADATA: &str = "metadata in secret";
-/// The columns. With `filler` first, all offsets of the other columns take the same number of bytes. `a` and `b` are
-/// numbers with bloom filters, `c` and `d` are text with dictionaries.
+/// The names of the columns. Since `filler` is first, all offsets of the other columns take the same number of bytes.
+/// `a` and `b` are numbers with bloom filters, and `c` and `d` are text with dictionaries.
 const COLUMNS: [&str; 5] = ["filler", "a", "b", "c", "d"];
 const ROWS_OF_A_GROUP: usize = 1200;
 const ROWS_OF_PER_PAGE: usize = 300;
@@ -28,7 +28,7 @@ fn key(bytes: &[u8]) -> Key {
     Key::new(bytes).unwrap()
 }
 
-/// Two equal row groups of equal pages, so that modules in the same role have the same length.
+/// Returns two equal row groups of equal pages, so that modules in the same role have the same length.
 fn rows() -> RecordBatch {
     let rows = || 0..2 * ROWS_OF_A_GROUP as i64;
     let number = || -> ArrayRef {
@@ -68,13 +68,13 @@ fn encrypted(plaintext_footer: bool) -> Bytes {
         .column("b", filter)
         .column("c", dictionary.clone())
         .column("d", dictionary)
-        // Checksums differ and may take more or fewer bytes.
+        // Checksums differ, and may take more or fewer bytes, so we leave them out.
         .crc(false)
         .encryption(Arc::new(with_keys.build().unwrap()));
     write(&rows(), options).unwrap()
 }
 
-/// The keys of the columns, with or without the key of the footer.
+/// Returns the columns' keys, with or without the footer's key.
 fn keys(footer: bool) -> Arc<dyn Decryption> {
     let mut builder = FileDecryptionProperties::builder().aad_prefix(PREFIX);
     if footer {
@@ -86,7 +86,7 @@ fn keys(footer: bool) -> Arc<dyn Decryption> {
     Arc::new(builder.build().unwrap())
 }
 
-/// Returns the modules of a file and their positions.
+/// Returns a file's modules and their positions.
 fn modules(bytes: &Bytes, keys: &Arc<dyn Decryption>) -> Vec<(ModuleId, Range<usize>)> {
     let file = open(bytes, keys).unwrap();
     let mut modules = Vec::new();
@@ -130,7 +130,7 @@ fn modules(bytes: &Bytes, keys: &Arc<dyn Decryption>) -> Vec<(ModuleId, Range<us
                 modules.push((one(ModuleKind::BloomFilterHeader), header));
                 modules.push((one(ModuleKind::BloomFilterBitset), bits));
             }
-            // The module is in the footer, which may be encrypted.
+            // The module is in the footer, which may itself be encrypted.
             let metadata = chunk.encrypted_column_metadata.unwrap();
             let start = bytes
                 .windows(metadata.len())
@@ -144,13 +144,13 @@ fn modules(bytes: &Bytes, keys: &Arc<dyn Decryption>) -> Vec<(ModuleId, Range<us
     modules
 }
 
-/// The module that starts at an offset, by its length.
+/// Returns the range of the module that starts at an offset, by the length that it declares.
 fn module_at(bytes: &Bytes, at: usize) -> Range<usize> {
     let length = u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     at..at + 4 + length as usize
 }
 
-/// The module of an encrypted footer.
+/// Returns the range of an encrypted footer's module.
 fn footer(bytes: &Bytes) -> Range<usize> {
     let tail = bytes.len() - 8;
     let length = u32::from_le_bytes(bytes[tail..tail + 4].try_into().unwrap()) as usize;
@@ -159,7 +159,7 @@ fn footer(bytes: &Bytes) -> Range<usize> {
     start + before..tail
 }
 
-/// Reads the contents of a module.
+/// Reads a module's contents.
 fn touch(id: &ModuleId, bytes: &Bytes, keys: &Arc<dyn Decryption>) -> Result<()> {
     use herringbone_core::Step;
 
@@ -182,8 +182,8 @@ fn touch(id: &ModuleId, bytes: &Bytes, keys: &Arc<dyn Decryption>) -> Result<()>
     }
 }
 
-/// Checks that the error names the module and its location, is of one of these kinds, and contains no secret. `module`
-/// is the module in the file.
+/// Checks that the error names the module and its location, has one of these kinds, and contains no secret. `module` is
+/// the module as it is in the file.
 fn check(error: &Error, id: &ModuleId, kinds: &[ErrorKind], module: &[u8]) {
     assert!(kinds.contains(&error.kind()), "{id}: {error}");
     assert!(error.message().contains(&id.to_string()), "{id}: {error}");
@@ -199,8 +199,8 @@ fn check(error: &Error, id: &ModuleId, kinds: &[ErrorKind], module: &[u8]) {
     tells_nothing(error, &module[module.len().saturating_sub(16)..]);
 }
 
-/// Checks that an error contains no key, key metadata, prefix, value or `tag`, in any of the usual forms of printed
-/// bytes.
+/// Checks that an error contains no key, key metadata, prefix, value or `tag`, in any of the forms in which bytes are
+/// usually printed.
 fn tells_nothing(error: &Error, tag: &[u8]) {
     let said = format!("{error} {error:?}");
     for text in [PREFIX, KEY_METADATA, "amber"] {
@@ -222,7 +222,7 @@ fn tells_nothing(error: &Error, tag: &[u8]) {
     }
 }
 
-/// Checks that all kinds of modules except the footer occur.
+/// Checks that all kinds of modules occur, except the footer.
 fn all_kinds(modules: &[(ModuleId, Range<usize>)]) {
     for kind in [
         ModuleKind::ColumnMetadata,
@@ -254,7 +254,7 @@ fn with(bytes: &Bytes, at: usize, new: &[u8]) -> Bytes {
 fn a_flipped_byte_is_found_in_each_part_of_each_module() {
     for plaintext_footer in [false, true] {
         let bytes = encrypted(plaintext_footer);
-        // A signed footer is checked first. Without the footer key, only the other modules are checked.
+        // A signed footer is checked first. So we leave out its key, and only the other modules are checked.
         let keys = keys(!plaintext_footer);
         let mut modules = modules(&bytes, &keys);
         match plaintext_footer {
@@ -264,7 +264,7 @@ fn a_flipped_byte_is_found_in_each_part_of_each_module() {
         for (id, range) in modules {
             let module = &bytes[range.clone()];
             touch(&id, &bytes, &keys).unwrap();
-            // The nonce, the ciphertext, and the tag.
+            // These positions are in the nonce, the ciphertext and the tag.
             for at in [
                 4,
                 15,
@@ -281,8 +281,7 @@ fn a_flipped_byte_is_found_in_each_part_of_each_module() {
                 let changed = with(&bytes, range.start + at, &[module[at] ^ 0x80]);
                 let error = touch(&id, &changed, &keys).unwrap_err();
                 let kinds = [ErrorKind::Corrupt, ErrorKind::Limit, ErrorKind::Key];
-                // If the declared length is beyond the available bytes, the error reports that the data ends too
-                // early.
+                // If the declared length exceeds the available bytes, the error reports that the data ends too early.
                 let ends = [
                     "column chunk ends inside a page header",
                     "the header of the bloom filter is not complete",
@@ -323,7 +322,7 @@ fn lengths_that_are_wrong_are_found_before_anything_is_made_of_them() {
             let changed = with(&bytes, range.start, &length.to_le_bytes());
             let error = touch(&id, &changed, &keys).unwrap_err();
             let kinds = match (28..=honest + 1).contains(&length) {
-                // The length is possible.
+                // In this case the length is possible.
                 true => &[ErrorKind::Corrupt, ErrorKind::Key][..],
                 false => &[ErrorKind::Corrupt, ErrorKind::Limit],
             };
@@ -377,7 +376,7 @@ fn modules_of_other_places_are_refused() {
         let (_, range) = of_other.iter().find(|(it, _)| it == id).unwrap();
         refuses(3, &other[range.clone()]);
     }
-    // Three full pages with their headers in eight chunks. The other kinds of swaps apply to all modules.
+    // There are three full pages with their headers in eight chunks. The other kinds of swaps apply to all modules.
     assert!(pairs[0] >= 3 * 2 * 8, "{pairs:?}");
     assert_eq!(pairs[1..], [all.len(); 3]);
 }
@@ -395,10 +394,10 @@ fn a_forged_footer_is_refused() {
         tells_nothing(&error, tag);
         found += usize::from(error.message().contains("footer is not authentic"));
     }
-    // Changes that break the Thrift encoding are reported as such.
+    // If a change breaks the Thrift encoding, the error reports that instead.
     assert!(found > length / 2, "{found} of {length}");
 
-    // The footer of another file, signed with the same key: the pages do not match it.
+    // This is the footer of another file, signed with the same key, so the pages do not match it.
     let other = encrypted(true);
     let start = other.len() - 8 - length;
     let forged = [&bytes[..tail - length], &other[start..]].concat();
@@ -407,7 +406,7 @@ fn a_forged_footer_is_refused() {
     let id = ModuleId::of_page(ModuleKind::DataPageHeader, 0, 1, 0);
     check(&error, &id, &[ErrorKind::Key], tag);
 
-    // The signature is missing.
+    // Here the signature is missing.
     let forged = [
         &bytes[..tail - 28],
         &(length as u32 - 28).to_le_bytes(),
@@ -420,12 +419,12 @@ fn a_forged_footer_is_refused() {
 
 #[test]
 fn plaintext_does_not_pass_for_what_was_encrypted() {
-    // A plaintext file.
+    // First, the whole file is plaintext.
     let plain = write(&rows(), WriteOptions::new()).unwrap();
     let error = open(&plain, &keys(true)).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Key);
     tells_nothing(&error, &[0x5a; 16]);
-    // A plaintext column, in a file whose footer is signed with a different key.
+    // Second, a column is plaintext, in a file whose footer is signed with a different key.
     let forged = FileEncryptionProperties::builder(EncryptionKey::from(key(b"somebody else's!")))
         .plaintext_footer(true)
         .other_columns(OtherColumns::Plaintext)
@@ -438,7 +437,7 @@ fn plaintext_does_not_pass_for_what_was_encrypted() {
     assert_eq!(error.kind(), ErrorKind::Key);
     assert_eq!(error.location().column.as_deref(), Some("a"));
     tells_nothing(&error, &[0x5a; 16]);
-    // A plaintext page in place of its module.
+    // Third, a plaintext page takes the place of its module.
     let bytes = encrypted(true);
     for (id, range) in modules(&bytes, &keys(false)) {
         let changed = with(&bytes, range.start + 4, &vec![7; range.len() - 4]);

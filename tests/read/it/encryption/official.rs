@@ -1,4 +1,4 @@
-//! The encrypted files of apache/parquet-testing.
+//! Reads the encrypted files of apache/parquet-testing.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ const FILES: [&str; 12] = [
     "aes256/uniform_encryption",
 ];
 
-/// The key for the metadata `kf` and `kc1` to `kc8`.
+/// Returns the key for the metadata `kf` or `kc1` to `kc8`.
 fn key_of(name: &str, metadata: &[u8]) -> Result<Key> {
     let last = match metadata {
         b"kf" => None,
@@ -63,7 +63,7 @@ fn keys_of(name: &'static str) -> Arc<dyn Decryption> {
     Arc::new(builder(name).build().unwrap())
 }
 
-/// Checks the rows that all writers of these files wrote.
+/// Checks the rows, which all writers of these files wrote.
 fn check_values(batch: &RecordBatch, name: &str) {
     let column = |name: &str| batch.column_by_name(name).unwrap();
     let has_list = batch.column_by_name("int64_field").is_some();
@@ -104,7 +104,7 @@ fn all_of_them_have_the_rows_that_were_written() {
         let file = open(&bytes, &keys_of(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
         for threads in [1, 4] {
             let mut options = ReadOptions::new().threads(threads);
-            // The days are far from today's dates.
+            // The days are far from today's dates, so we read the bytes of INT96.
             options.schema.int96_as_bytes = true;
             crate::remote::compare_on_threads(&file, &options);
             let batches = read(&file, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -121,7 +121,7 @@ fn all_of_them_have_the_rows_that_were_written() {
     }
 }
 
-/// Checks the rows against those that polars reads, and the bloom filters of two columns.
+/// Checks the rows against the ones that polars reads, and the bloom filters of two columns.
 fn check_bloom_filter_file(file: &ParquetFile, batches: &[RecordBatch]) {
     let mut rows = 0;
     for batch in batches {
@@ -177,7 +177,7 @@ fn external_key_material_is_found_beside_the_file() {
     let mut options = ReadOptions::new();
     options.schema.int96_as_bytes = true;
     let batches = read(&file, &options).unwrap();
-    // The rows that pyarrow reads too.
+    // We expect the rows that pyarrow reads, too.
     let integers = batches[0].column(0).as_primitive::<Int32Type>();
     let strings = batches[0].column(1).as_string::<i32>();
     assert_eq!((batches.len(), batches[0].num_rows()), (1, 100));
@@ -251,7 +251,7 @@ fn what_nothing_authenticates_has_to_be_allowed() {
     }
 }
 
-/// The timestamps of this file fit no unit, but the missing keys are reported first.
+/// This file's timestamps fit no unit, but the missing keys are reported first.
 #[test]
 fn a_missing_key_is_said_before_the_unit_of_timestamps() {
     let Some(folder) = crate::files::official() else {
@@ -265,7 +265,7 @@ fn a_missing_key_is_said_before_the_unit_of_timestamps() {
     assert_eq!(error.kind(), ErrorKind::Key, "{error}");
     assert_eq!(error.location().column.as_deref(), Some("float_field"));
     assert_eq!(error.location().row_group, Some(0));
-    // Without the encrypted columns, the unit is reported.
+    // If we leave out the encrypted columns, the unit is reported.
     let error = file
         .read(all.columns(["int96_field"]))
         .map(drop)

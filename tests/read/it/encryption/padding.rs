@@ -1,7 +1,8 @@
-//! Encrypted pages with something after their last value: padding that writers leave, and levels that a header hides.
+//! Tests encrypted pages that have something after their last value, such as padding that writers leave, and levels
+//! that a header hides.
 //!
-//! An authentic page can be wrong, too: its writer may have made it wrong. The count of levels walks over headers
-//! that it decrypts out of turn, so each has to be decrypted with its own place.
+//! An authentic page can be wrong, too, because its writer may have made it wrong. When we count levels, we walk over
+//! headers that we decrypt out of turn. So we must decrypt each header with its own place.
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use crate::crafted;
 use crate::dismantled::{Dismantled, Page, PagePlace, encoded};
 use crate::padding::{ALL, Padding};
 
-/// The algorithm, and true if the footer is signed in plaintext. `None` for a plain file.
+/// The algorithm, and true if the footer is signed in plaintext. It is `None` for a plain file.
 type Form = Option<(Algorithm, bool)>;
 
 const FORMS: [Form; 4] = [
@@ -30,7 +31,7 @@ const FORMS: [Form; 4] = [
     Some((Algorithm::AesGcmCtrV1, false)),
 ];
 
-/// Encrypts the pages and the footer of a plain file.
+/// Encrypts a plain file's pages and its footer.
 fn encrypted(file: &Bytes, algorithm: Algorithm, plaintext_footer: bool) -> Bytes {
     let properties = FileEncryptionProperties::builder(key(KeyLength::Bits128, 1))
         .column_key(["a"], key(KeyLength::Bits128, 2))
@@ -97,7 +98,7 @@ fn read_form(file: &Bytes, form: Form, options: ReadOptions) -> Outcome {
     read_opened(open_form(file, form), options)
 }
 
-/// Makes a page of version 2 of a page of version 1.
+/// Turns a page of version 1 into one of version 2.
 fn to_v2(kind: Padding, number: usize, page: &mut crafted::Page) {
     let Some(v1) = page.header.data_page_header.take() else {
         return;
@@ -125,7 +126,7 @@ fn to_v2(kind: Padding, number: usize, page: &mut crafted::Page) {
     declare(kind, number, page, v1.num_values);
 }
 
-/// Lets a page declare its first `num_values` levels only, with the nulls among them.
+/// Lets a page declare only its first `num_values` levels, with the nulls among them.
 fn declare(kind: Padding, number: usize, page: &mut crafted::Page, num_values: i32) {
     if let Some(v1) = &mut page.header.data_page_header {
         v1.num_values = num_values;
@@ -140,7 +141,7 @@ fn declare(kind: Padding, number: usize, page: &mut crafted::Page, num_values: i
     }
 }
 
-/// Builds a file with pages of version 1 or 2. If `lie` is more than 0, page 1 declares fewer levels by that number.
+/// Builds a file with pages of version 1 or 2. If `lie` is more than 0, page 1 declares that many levels too few.
 fn file(kind: Padding, padded: &[usize], is_v2: bool, lie: i32) -> Bytes {
     kind.file_with(padded, |pages| {
         for (number, page) in pages.iter_mut().enumerate() {
@@ -179,7 +180,7 @@ fn padding_is_read() {
     }
 }
 
-/// Kinds of padding that could be levels, with the number of levels that a header can hide in it.
+/// The kinds of padding that could be levels, with the number of levels that a header can hide in it.
 const HIDDEN: [(Padding, i32); 6] = [
     (Padding::LevelRun, 1),
     (Padding::LevelBlock, 1),

@@ -1,4 +1,4 @@
-//! A cipher that is not part of the format. It receives every module with its id, in both directions.
+//! Tests a cipher that is not part of the format. It receives every module with its id, in both directions.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,26 +16,26 @@ use herringbone_core::footer::{FooterDecoder, FooterStep};
 
 use super::*;
 
-/// A struct without fields, and a struct whose first field is true.
+/// A struct without fields. The algorithm is a struct whose first field is true.
 const CRYPTO_METADATA: [u8; 1] = [0];
 const ALGORITHM: [u8; 2] = [0x11, 0];
 
 /// The ids of the encrypted modules.
 type Seen = Arc<Mutex<BTreeSet<String>>>;
 
-/// Modules are `length | id | every byte xor 0x5a`.
+/// A cipher whose modules are `length | id | every byte xor 0x5a`.
 #[derive(Debug, Clone, Default)]
 struct Xor {
-    /// True if the levels of data pages of version 2 stay outside of the module.
+    /// True if the levels in data pages of version 2 stay outside of the module.
     values_only: bool,
     plaintext_footer: bool,
-    /// True if a key has to be fetched.
+    /// True if a key must be fetched first.
     waits: bool,
     fetched: Arc<Mutex<bool>>,
     seen: Seen,
 }
 
-/// The bytes by which a module identifies itself.
+/// Returns the bytes by which a module identifies itself.
 fn id_bytes(id: &ModuleId) -> [u8; 4] {
     [
         id.kind as u8,
@@ -108,7 +108,7 @@ impl ModuleCipher for Xor {
 }
 
 impl Xor {
-    /// Returns `value` once the key is available.
+    /// Returns `value` as soon as the key is available.
     fn step<T>(&self, column: Option<&str>, value: T) -> KeyStep<T> {
         if !self.waits || *self.fetched.lock().unwrap() {
             return KeyStep::Ready(value);
@@ -360,7 +360,7 @@ fn whoever_can_wait_is_asked_for_keys() {
             herringbone::MetadataHandle::new(*metadata, length, Limits::default()).unwrap();
         let file = herringbone::ParquetFile::with_metadata(bytes.clone(), handle).unwrap();
         *cipher.fetched.lock().unwrap() = false;
-        // A reader that cannot wait returns an error, but only if it reads an encrypted column.
+        // A reader that cannot wait gets an error, but only if it reads an encrypted column.
         let error = read(&file, &ReadOptions::new()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Key, "{error}");
         let names = ReadOptions::new().columns(["name"]);
@@ -424,7 +424,7 @@ fn columns_that_must_be_encrypted_are_refused_in_the_clear() {
             Ok(Some(Arc::new(Clear(self.0.clone()))))
         }
     }
-    /// An encrypted footer without encrypted columns.
+    /// An encryption with an encrypted footer, but without encrypted columns.
     #[derive(Debug)]
     struct Clear(Xor);
     impl FileEncryption for Clear {

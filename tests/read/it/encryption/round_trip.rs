@@ -1,4 +1,4 @@
-//! The reader decrypts files of the writer, in every form of the format.
+//! Decrypts files that our writer wrote, in every form of the format.
 
 use std::sync::Arc;
 
@@ -20,14 +20,14 @@ pub(super) fn key(length: KeyLength, of: u8) -> Key {
     Key::new(&vec![of; bytes]).unwrap()
 }
 
-/// The assignment of keys to columns.
+/// The way in which keys are assigned to columns.
 #[derive(Debug, Clone, Copy)]
 enum Keys {
     /// The footer key for all columns.
     Uniform,
-    /// One key for a column, one for a group, and the footer key for the others.
+    /// One key for a column, another one for a group, and the footer key for all others.
     Mixed,
-    /// One key for a column. The others are in plaintext.
+    /// One key for one column. The others are in plaintext.
     OneColumn,
 }
 
@@ -154,13 +154,13 @@ fn each_file_has_an_identifier_of_its_own() {
         Algorithm::AesGcmV1,
         false,
     );
-    // Checksums differ and may take more or fewer bytes.
+    // Checksums differ, and may take more or fewer bytes, so we leave them out.
     let options = || options().crc(false).encryption(Arc::new(writing.clone()));
     let (one, other) = (
         write(&batch, options()).unwrap(),
         write(&batch, options()).unwrap(),
     );
-    // The files only differ in random bytes. A column of one file is refused in the other.
+    // The files differ only in random bytes, but a column of one file is refused in the other.
     assert_eq!(one.len(), other.len());
     let keys: Arc<dyn Decryption> = Arc::new(reading);
     let file = open(&one, &keys).unwrap();
@@ -197,7 +197,7 @@ fn the_bytes_depend_on_nothing_but_rows_options_and_chance() {
     let batch = batch();
     let (writing, _) = properties(Keys::Mixed, KeyLength::Bits128, Algorithm::AesGcmV1, false);
     let lengths = [1, 2, 8].map(|threads| {
-        // Checksums differ and may take more or fewer bytes.
+        // Checksums differ, and may take more or fewer bytes, so we leave them out.
         let options = options()
             .threads(threads)
             .crc(false)
@@ -284,7 +284,7 @@ fn a_verifier_sees_the_prefix_of_the_file() {
     );
 }
 
-/// Ordinals are signed 16-bit numbers. A page without an ordinal is refused, with an error that suggests a remedy.
+/// Ordinals are signed 16-bit numbers. If a page would have no ordinal, we refuse it, and the error suggests a remedy.
 #[test]
 fn more_pages_than_there_are_ordinals_are_refused() {
     let values = |rows: usize| {

@@ -1,4 +1,4 @@
-//! A small extension type: text, stored as integers if the first rows are integers.
+//! A small extension type for text, which is stored as integers if the first rows are integers.
 //!
 //! ```text
 //! Arrow: Utf8, `test.cell`           optional group c (annotation 99) {
@@ -27,7 +27,7 @@ use herringbone::{Error, ParquetFile, Result, WriteOptions, Writer};
 
 pub(super) const NAME: &str = "test.cell";
 
-/// An annotation that the format may define one day.
+/// Returns an annotation that the format may define one day.
 pub(super) fn annotation() -> LogicalType {
     LogicalType::Unrecognized {
         field_id: 99,
@@ -35,7 +35,7 @@ pub(super) fn annotation() -> LogicalType {
     }
 }
 
-/// A field with the name of the extension type.
+/// Adds the extension type's name to a field.
 pub(super) fn named(field: Field) -> Field {
     let pair = (EXTENSION_TYPE_NAME_KEY.to_owned(), NAME.to_owned());
     field.with_metadata(HashMap::from([pair]))
@@ -45,12 +45,12 @@ pub(super) fn field(name: &str) -> Field {
     named(Field::new(name, DataType::Utf8, true))
 }
 
-/// The extension type for whole cells.
+/// The extension type for whole cells, which are read as text.
 #[derive(Debug, Default)]
 pub(super) struct Cell {
-    /// True if there is a column of lengths.
+    /// True if there is a column with the cells' lengths.
     pub(super) has_lengths: bool,
-    /// The types of the storage that arrays were built from.
+    /// The types of the storage from which arrays were built.
     pub(super) seen: Arc<Mutex<Vec<DataType>>>,
 }
 
@@ -164,7 +164,7 @@ impl StorageWriter for CellWriter {
     }
 }
 
-/// Only the integers of cells, in a type chosen by the reader.
+/// An extension type that reads only the integers of cells, as a type that the reader chooses.
 #[derive(Debug)]
 pub(super) struct Integers(pub(super) DataType);
 
@@ -202,7 +202,7 @@ impl ExtensionType for Integers {
     }
 }
 
-/// Any field in its stored form, annotated as a cell when written.
+/// An extension type that reads any field in its stored form, and annotates it as a cell when it is written.
 #[derive(Debug)]
 pub(super) struct AsStored;
 
@@ -218,17 +218,17 @@ impl ExtensionMapping for AsStored {
 
 impl ExtensionType for AsStored {}
 
-/// The cell of a row: mostly its number.
+/// Returns the cell of a row, which is mostly the row's number.
 pub(super) fn cell(row: usize) -> Option<String> {
     match row {
         _ if row.is_multiple_of(5) => None,
-        // There are none of these in the first batch.
+        // The first batch has none of these.
         1000.. if row.is_multiple_of(7) => Some(format!("wörd {row}")),
         _ => Some(row.to_string()),
     }
 }
 
-/// Rows of a table with cells between two other columns.
+/// Returns rows of a table that has cells between two other columns.
 pub(super) fn batch(rows: std::ops::Range<usize>) -> RecordBatch {
     let cells: StringArray = rows.clone().map(cell).collect();
     let ids: Int64Array = rows.clone().map(|row| row as i64).collect();
@@ -242,7 +242,7 @@ pub(super) fn batch(rows: std::ops::Range<usize>) -> RecordBatch {
     RecordBatch::try_new(Arc::new(schema), columns).unwrap()
 }
 
-/// A file of these batches.
+/// Writes a file of these batches.
 pub(super) fn written(batches: &[RecordBatch], options: WriteOptions) -> ParquetFile {
     let mut file = Vec::new();
     let mut writer = Writer::new(&mut file, batches[0].schema(), options).unwrap();
@@ -253,7 +253,7 @@ pub(super) fn written(batches: &[RecordBatch], options: WriteOptions) -> Parquet
     ParquetFile::from_bytes(file).unwrap()
 }
 
-/// A file of `rows` rows with the lengths of cells. The first batch has a thousand rows.
+/// Writes a file of `rows` rows with the lengths of cells. The first batch has a thousand rows.
 pub(super) fn file(rows: usize) -> ParquetFile {
     let options = WriteOptions::new().extension(Cell {
         has_lengths: true,

@@ -1,4 +1,4 @@
-//! Statistics from a plug-in, computed while a file is written.
+//! Tests statistics that a plug-in computes while we write a file.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -15,10 +15,11 @@ use herringbone::extension::{
 use herringbone::format::{BoundingBox, GeospatialStatistics, LogicalType};
 use herringbone::{ColumnOptions, ParquetFile, Result, WriteOptions, Writer};
 
-/// The number of occurrences of each value, by column.
+/// The number of times that each value occurs, by column.
 type Counts = Arc<Mutex<BTreeMap<String, BTreeMap<String, usize>>>>;
 
-/// Counts values. Columns named `without…` lose their bounds, others get a box from 0 to the number of values seen.
+/// A plug-in that counts values. Columns named `without…` lose their bounds, and others get a box from 0 to the number
+/// of values seen.
 #[derive(Debug)]
 struct Counting {
     counts: Counts,
@@ -96,7 +97,7 @@ impl ColumnStatistics for Counter {
 
 const ROWS: usize = 20_000;
 
-/// Columns with and without repeated values, with nulls.
+/// Returns columns with and without repeated values, all with nulls.
 fn batch() -> RecordBatch {
     let text = |modulo: usize| -> ArrayRef {
         let value = |row: usize| (!row.is_multiple_of(9)).then(|| format!("v{}", row % modulo));
@@ -121,7 +122,7 @@ fn batch() -> RecordBatch {
     .unwrap()
 }
 
-/// The values of a column as text, with the number of occurrences of each.
+/// Returns a column's values as text, with the number of times that each occurs.
 fn occurring(array: &ArrayRef) -> BTreeMap<String, usize> {
     let array = match array.as_any_dictionary_opt() {
         Some(dictionary) => {
@@ -228,7 +229,7 @@ fn each_column_chunk_has_its_own() {
     }
 }
 
-/// The `parquet` crate decodes the footer by its own thrift definitions.
+/// The `parquet` crate decodes the footer, because it has its own Thrift definitions.
 #[test]
 fn counts_and_pairs_of_the_program_are_in_the_footer() {
     for distinct_counts in [true, false] {

@@ -1,4 +1,4 @@
-//! Additional columns built by extension types: from a path into a group, and as another type.
+//! Tests additional columns that extension types build, from a path into a group and as another type.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ fn a_column_reads_what_it_names_alone() {
         row += batch.num_rows();
     }
     assert_eq!(row, 60_000);
-    // Only the additional column is read.
+    // This read only has the additional column.
     let alone = || {
         let options = ReadOptions::new().columns::<String>([]).batch_size(999);
         options.extension_column("n", ["c"], Integers(DataType::Int64))
@@ -115,7 +115,7 @@ fn columns_of_one_group_share_what_they_read() {
     let parts = vec![part("typed", DataType::Int64), part("text", DataType::Utf8)];
     let storage = DataType::Struct(parts.into());
     assert!(seen.lock().unwrap().iter().all(|seen| *seen == storage));
-    // If the projection selects another part of the group, that part is read separately.
+    // If the projection selects another part of the group, we read that part separately.
     let paths = vec![vec!["c".to_owned(), "text".to_owned()]];
     let partial = ReadOptions::new().projection(herringbone::Projection::Paths(paths));
     let options = || {
@@ -218,7 +218,7 @@ fn what_is_read_anyway_and_what_is_read_for_columns_stay_apart() {
     }
 }
 
-/// Run-end encoded groups are read back as runs. Extension columns built from these groups are not runs.
+/// Run-end encoded groups are read back as runs, but extension columns that are built from these groups are not runs.
 #[test]
 fn what_was_in_runs_comes_back_in_runs() {
     let parts = Fields::from(vec![

@@ -1,5 +1,5 @@
-//! FILE groups, `arrow.parquet.file` in Arrow: through the `parquet` crate, which checks them, and through this
-//! library.
+//! Tests FILE groups, which are `arrow.parquet.file` in Arrow, with the `parquet` crate, which checks them, and with
+//! this library.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ fn all_fields(nullable: bool) -> Vec<Field> {
     ]
 }
 
-/// Three rows: a file at a URI, a null, and an inline file.
+/// Returns three rows, which are a file at a URI, a null, and an inline file.
 fn batch(field: Field) -> RecordBatch {
     let DataType::Struct(fields) = field.data_type() else {
         panic!("no struct");
@@ -72,7 +72,8 @@ fn written(batch: &RecordBatch) -> Bytes {
     file.into()
 }
 
-/// The annotation of the only field and the optionality of its children, read by the `parquet` crate.
+/// Returns the annotation of the only field, and whether each of its children is optional, as the `parquet` crate reads
+/// them.
 fn by_peer(file: &Bytes) -> (Option<LogicalType>, Vec<bool>) {
     let reader = SerializedFileReader::new(file.clone()).unwrap();
     let schema = reader.metadata().file_metadata().schema();
@@ -95,7 +96,7 @@ fn what_we_write_is_a_file_to_the_peer_that_checks_it() {
     }
 }
 
-/// By the specification, fields of a FILE are OPTIONAL.
+/// By the specification, a FILE's fields are OPTIONAL.
 #[test]
 fn fields_that_are_never_null_are_optional_all_the_same() {
     let batch = batch(file_field(all_fields(false), Some("")));
@@ -109,8 +110,8 @@ fn fields_that_are_never_null_are_optional_all_the_same() {
     assert_eq!(sizes, [Some(7), None, Some(2)]);
 }
 
-/// Readers that check would refuse these as a FILE. The group is written without annotation, and the extension name is
-/// a hint.
+/// Readers that check would refuse these as a FILE. So we write the group without the annotation, and keep the
+/// extension name as a hint.
 #[test]
 fn a_struct_of_other_fields_is_written_as_it_is() {
     for children in [
@@ -142,7 +143,7 @@ fn what_the_peer_writes_comes_as_an_extension_type() {
     let properties = Arc::new(WriterProperties::default());
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, properties).unwrap();
     let mut row_group = writer.next_row_group().unwrap();
-    // A range of a file, a null, a file.
+    // The rows are a range of a file, a null, and a file.
     for (levels, numbers) in [
         ([2, 0, 1], Some([3])),
         ([2, 0, 2], None),
@@ -188,7 +189,7 @@ fn what_the_peer_writes_comes_as_an_extension_type() {
     let uris: Vec<_> = column("uri").as_string::<i32>().iter().collect();
     assert_eq!(uris, [Some("a"), None, Some("b")]);
     assert_eq!(files.nulls().map(|nulls| nulls.null_count()), Some(1));
-    // A part of a FILE is a FILE too, and is written as one.
+    // A part of a FILE is a FILE, too, and is written as one.
     let paths = vec![vec!["f".to_owned(), "uri".to_owned()]];
     let part = ReadOptions::new().projection(herringbone::Projection::Paths(paths));
     let part = &by_all(&file, || part.clone())[0];

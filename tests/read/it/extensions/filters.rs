@@ -1,5 +1,5 @@
-//! Filters on columns that an extension type converts: they test the converted values, whatever the file claims about
-//! the stored ones.
+//! Tests filters on columns that an extension type converts. They test the converted values, regardless of the file's
+//! claims about the stored ones.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use crate::push::read;
 const HUNDREDTHS: &str = "test.hundredths";
 const SHOUTED: &str = "test.shouted";
 
-/// Stored hundredths are read as numbers, and stored text in capitals. The number −1 is a null.
+/// An extension type that reads stored hundredths as numbers, and stored text in capitals. The number −1 is a null.
 #[derive(Debug)]
 struct Converted;
 
@@ -72,8 +72,8 @@ fn named(name: &str, data_type: DataType, extension: &str) -> Field {
     Field::new(name, data_type, true).with_metadata(HashMap::from([pair]))
 }
 
-/// Row i has the number i in `id`, i hundredths in `t`, in `s.t`, and in a list of one element in `l`, and the text "wI"
-/// in `w`, where I is i modulo 10. `n` is a null, stored as −1, in each second row.
+/// Writes a file in which row i has the number i in `id`, i hundredths in `t`, in `s.t`, and in a list of one element
+/// in `l`, and the text "wI" in `w`, where I is i modulo 10. In each second row, `n` is a null, stored as −1.
 fn bytes() -> Bytes {
     let stored: ArrayRef = Arc::new(Int32Array::from_iter_values(0..ROWS));
     let texts = (0..ROWS).map(|row| Some(format!("w{}", row % 10)));
@@ -120,7 +120,7 @@ fn options() -> ReadOptions {
     ReadOptions::new().extension(Converted)
 }
 
-/// Returns the ids of the rows that a filter selects, whatever columns are emitted with them.
+/// Returns the ids of the rows that a filter selects. They do not depend on the columns that are emitted.
 fn ids(file: &ParquetFile, filter: &Predicate) -> Vec<i32> {
     let of = |columns: Option<&[&str]>| {
         let batches = by_all(file, || {
@@ -150,7 +150,7 @@ fn they_test_the_converted_values() {
         (t().lt(20.5), 0..2050),
         (t().eq(21.5), 2150..2151),
         (t().between(10.0, 20.0), 1000..2001),
-        // Stored values include 2150, converted ones do not.
+        // The stored values include 2150, but the converted ones do not.
         (t().eq(2150), 0..0),
         (t().gt(100), 0..0),
         (t().lt(100), 0..ROWS),
@@ -171,7 +171,7 @@ fn they_test_the_converted_values() {
     assert_eq!(text_ids, (0..ROWS).filter(tens(7)).collect::<Vec<_>>());
     assert_eq!(ids(&file, &col("w").eq("w7")).len(), 0);
     assert_eq!(ids(&file, &col("w").like("W%")).len(), ROWS as usize);
-    // The file has no nulls, and the converted column has 5,000.
+    // The file has no nulls, but the converted column has 5,000.
     let nulls = ids(&file, &col("n").is_null());
     assert_eq!(nulls, (0..ROWS).step_by(2).collect::<Vec<_>>());
     assert_eq!(ids(&file, &col("n").is_not_null()).len(), 5000);
@@ -193,7 +193,7 @@ fn the_metadata_of_other_columns_is_used() {
     assert_eq!(counts(col("t").eq(21.5)), (0, 0));
     assert_eq!(counts(col("n").is_null()), (0, 0));
     assert_eq!(counts(col("w").eq("w7")), (0, 0));
-    // Pages have at most 100 rows, so those with neither of the rows 2,049 and 2,050 are decided.
+    // Pages have at most 100 rows, so a page is decided if it has neither row 2,049 nor row 2,050.
     let (ruled_out, accepted) = counts(col("id").ge(2050));
     assert!((1950..=2050).contains(&ruled_out), "{ruled_out}");
     assert!((7850..=7950).contains(&accepted), "{accepted}");
@@ -213,8 +213,8 @@ fn stored_values_are_tested_without_the_extension_type() {
     assert_eq!(rows(col("n").is_null()), 0);
 }
 
-/// The types of a wanted schema decide which columns the extension type converts. A filter selects from the rows that
-/// the read returns without it.
+/// The types of a wanted schema decide which columns the extension type converts. So a filter selects from the rows
+/// that the read returns without a filter.
 #[test]
 fn filters_of_wanted_columns_test_the_emitted_values() {
     let file = ParquetFile::from_bytes(bytes()).unwrap();
@@ -226,7 +226,7 @@ fn filters_of_wanted_columns_test_the_emitted_values() {
     ] {
         let wanted = WantedSchema::new(Arc::new(Schema::new(fields)));
         let Ok(all) = read(&bytes(), &options().wanted_schema(wanted.clone())) else {
-            // The extension type makes arrays that the wanted schema does not allow.
+            // Here the extension type makes arrays that the wanted schema does not allow.
             continue;
         };
         for limit in [20.0, 99.0, 5000.0] {
@@ -284,7 +284,7 @@ impl RowPredicate for Below {
 #[test]
 fn implied_tests_are_of_the_converted_values() {
     let file = ParquetFile::from_bytes(bytes()).unwrap();
-    // All stored numbers from 20 on are above the limit, and 1,980 of the converted ones are not.
+    // All stored numbers from 20 on are above the limit, but 1,980 of the converted ones are not.
     for tests_implied in [false, true] {
         let limit = 20.0;
         let filter = Predicate::rows(Below {

@@ -1,4 +1,4 @@
-//! Plug-ins: extension types and column statistics that this library does not know.
+//! Tests plug-ins, which are extension types and column statistics that this library does not know.
 
 mod cell;
 mod column_statistics;
@@ -9,7 +9,7 @@ mod nested;
 mod refused;
 pub(crate) mod whole;
 
-/// Rows of a table without variants.
+/// Returns rows of a table without variants.
 pub(crate) fn whole_batch() -> herringbone::arrow::array::RecordBatch {
     cell::batch(0..3)
 }

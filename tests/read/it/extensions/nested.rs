@@ -1,4 +1,4 @@
-//! Extension types within structs, lists and maps.
+//! Tests extension types within structs, lists and maps.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn nulls() -> Option<NullBuffer> {
     Some(NullBuffer::from(vec![true, false, true, true]))
 }
 
-/// A map from numbers to cells.
+/// Returns a map from numbers to cells.
 fn map() -> MapArray {
     let mut map = MapBuilder::new(None, Int32Builder::new(), StringBuilder::new())
         .with_values_field(Arc::new(field("values")));
@@ -94,7 +94,7 @@ fn they_come_back_wherever_they_are() {
         let column = Field::new("a", array.data_type().clone(), true);
         let schema = Arc::new(Schema::new(vec![column]));
         let whole = RecordBatch::try_new(schema, vec![array]).unwrap();
-        // Slices have offsets into the surrounding array.
+        // Slices are included because they have offsets into the surrounding array.
         for batch in [whole.clone(), whole.slice(2, 2), whole.slice(1, 0)] {
             let options = WriteOptions::new().extension(Cell::default());
             let file = written(std::slice::from_ref(&batch), options);
@@ -111,7 +111,7 @@ fn they_come_back_wherever_they_are() {
     }
 }
 
-/// Sibling columns of a cell in a struct are its siblings in the file.
+/// If a cell in a struct has sibling columns, they are its siblings in the file, too.
 #[test]
 fn columns_beside_them_are_in_the_same_struct() {
     let group = arrays().swap_remove(6);

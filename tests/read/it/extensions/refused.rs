@@ -1,4 +1,4 @@
-//! Mistakes of extension types. Each causes a descriptive error, never a panic or a wrong file.
+//! Tests mistakes of extension types. Each causes a descriptive error, but never a panic or a wrong file.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use herringbone::{Error, ErrorKind, ReadOptions, Result, WriteOptions, Writer};
 
 use super::cell::{Cell, annotation, batch, field, file};
 
-/// The mistake of the extension type.
+/// The mistake that the extension type makes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Wrong {
-    /// It declares the storage arrays as its own, but with another type. When writing, it requests an annotation that
+    /// It declares the storage arrays as its own, but with another type. When it writes, it requests an annotation that
     /// its storage cannot have.
     Type,
-    /// It does not build any arrays.
+    /// It builds no arrays.
     NoArrays,
     TooShort,
     OtherType,
@@ -190,7 +190,7 @@ fn a_value_that_cannot_be_stored_ends_the_file() {
     assert_eq!(error.location().column.as_deref(), Some("a.element"));
 }
 
-/// Annotates a field of another layout, which would not match the written arrays.
+/// An extension type that annotates a field of another layout, which would not match the written arrays.
 #[derive(Debug)]
 struct OtherLayout;
 
@@ -221,7 +221,7 @@ fn a_field_is_annotated_as_what_it_is() {
     );
 }
 
-/// Inside dictionaries and runs of groups, no step builds the storage.
+/// Such groups are refused, because no step builds the storage inside dictionaries and runs of groups.
 #[test]
 fn what_has_a_storage_of_its_own_is_refused_in_dictionaries() {
     let group = DataType::Struct(vec![field("c")].into());

@@ -1,4 +1,4 @@
-//! An annotated group that becomes an array of an extension type, and is written back.
+//! Tests an annotated group that becomes an array of an extension type, and is written back.
 
 use bytes::Bytes;
 use herringbone::arrow::array::cast::AsArray;
@@ -12,7 +12,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use super::cell::{Cell, batch, cell, field, file, written};
 use crate::push::{SUPPLIES, pushed, read};
 
-/// Enough rows for several threads.
+/// The number of rows, which is large enough for several threads.
 const ROWS: usize = 60_000;
 
 fn bytes(file: &ParquetFile) -> Bytes {
@@ -85,7 +85,7 @@ fn the_subtree_follows_from_the_first_rows() {
         schema.contains(&format!("{cells} optional int64 typed; {text} {lengths}")),
         "{schema}"
     );
-    // The first rows are words. Batches without rows are ignored.
+    // The first rows are words, because batches without rows are ignored.
     let options = || WriteOptions::new().extension(Cell::default());
     let batches = [batch(0..0), batch(1001..1002), batch(0..1000)];
     let words = written(&batches, options());
@@ -98,7 +98,7 @@ fn the_subtree_follows_from_the_first_rows() {
     assert_eq!(*cells, expected);
     let batches = [batch(0..0), batch(0..9)];
     assert!(message(&written(&batches, options())).contains("int64 typed"));
-    // A file is written even without rows.
+    // We can write a file even if there are no rows.
     let none = written(&[batch(0..0)], options());
     assert_eq!(none.metadata().num_rows(), 0);
     assert!(message(&none).contains("binary text"));
@@ -129,7 +129,7 @@ fn others_read_the_storage() {
             assert_eq!(length, cell.map(|cell| cell.chars().count()));
         }
     }
-    // The name of the extension type is in the Arrow schema of the file.
+    // The extension type's name is in the file's Arrow schema.
     for schema in [theirs.schema(), ours[0].schema()] {
         assert_eq!(schema.field(1).extension_type_name(), Some("test.cell"));
         assert!(matches!(schema.field(1).data_type(), DataType::Struct(_)));
@@ -139,7 +139,7 @@ fn others_read_the_storage() {
 #[test]
 fn key_values_are_added_at_the_end() {
     let pair = |value: &str| KeyValue::new("cells", value);
-    // An outdated pair is removed.
+    // The pair is outdated, so the writer removes it.
     let options = WriteOptions::new().key_value_metadata(vec![pair("old")]);
     let options = options.extension(Cell::default());
     let file = written(&[batch(0..10), batch(10..17)], options);

@@ -1,4 +1,4 @@
-//! Rows selected by their bounding boxes: no row is lost, and pages that cannot contain a match are not read.
+//! Selects rows by their bounding boxes. No row is lost, and we do not read pages that cannot contain a match.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::noting::{Noting, total};
 
 const CRS84: &str = r#"{"crs": "OGC:CRS84"}"#;
 
-/// Options for pages of `rows` rows, without dictionaries.
+/// Returns options for pages of `rows` rows, without dictionaries.
 pub(super) fn paged(rows: usize) -> WriteOptions {
     let columns = ColumnOptions::new().compression(Compression::Uncompressed);
     WriteOptions::new().columns(columns.page_rows(rows).dictionary(false))
@@ -37,7 +37,7 @@ pub(super) fn primary(file: &ParquetFile) -> GeometryColumn {
         .unwrap()
 }
 
-/// The numbers of the rows that match a predicate, found with and without pruning.
+/// Returns the numbers of the rows that match a predicate, after finding them both with and without pruning.
 fn rows(file: &ParquetFile, wanted: &Predicate) -> Vec<i64> {
     let read = |options: ReadOptions| {
         let reader = file.read(options.columns(["row"]).threads(1)).unwrap();
@@ -61,7 +61,7 @@ fn wkb(text: &str) -> Vec<u8> {
     value
 }
 
-/// A batch of numbered geometries.
+/// Returns a batch of numbered geometries.
 fn batch(field: Field, values: Vec<Option<Vec<u8>>>) -> RecordBatch {
     let numbers = Int64Array::from_iter_values(0..values.len() as i64);
     let schema = Schema::new(vec![Field::new("row", DataType::Int64, false), field]);
@@ -73,7 +73,7 @@ fn batch(field: Field, values: Vec<Option<Vec<u8>>>) -> RecordBatch {
 enum Row {
     Null,
     Empty,
-    /// An unsupported kind of geometry, which is not parsed.
+    /// A geometry of an unsupported kind, which we do not parse.
     Opaque,
     At(Vec<(f64, f64)>),
 }
@@ -82,7 +82,7 @@ fn random_rows(random: &mut Random) -> Vec<(Row, Option<Vec<u8>>)> {
     let value = |random: &mut Random| {
         let mut places = random.places();
         if random.next() < 0.1 {
-            // A pole.
+            // This position is a pole.
             places[0].1 = if random.next() < 0.5 { 90.0 } else { -90.0 };
         }
         let (tag, more) = match (random.next() * 4.0) as usize {
@@ -111,7 +111,7 @@ fn random_rows(random: &mut Random) -> Vec<(Row, Option<Vec<u8>>)> {
         9 => (Row::Empty, Some(wkb("POINT EMPTY"))),
         21 => (Row::Empty, Some(wkb("GEOMETRYCOLLECTION EMPTY"))),
         39 if at == 79 => {
-            // A CIRCULARSTRING without positions.
+            // This is a CIRCULARSTRING without positions.
             (Row::Opaque, Some(vec![1, 8, 0, 0, 0, 0, 0, 0, 0]))
         }
         _ => value(random),
@@ -128,7 +128,7 @@ fn random_rows(random: &mut Random) -> Vec<(Row, Option<Vec<u8>>)> {
     rows
 }
 
-/// Returns true if the box of some positions in the plane touches another box.
+/// Returns true if the box around some positions in the plane touches another box.
 fn planar_touches(bbox: &BoundingBox, places: &[(f64, f64)]) -> bool {
     let bounds = |of: fn(&(f64, f64)) -> f64| {
         let all = || places.iter().map(of);
@@ -179,7 +179,7 @@ fn no_row_is_lost(edges: &str, geoparquet: Option<GeoParquetOptions>) {
                         "row {row} in {bbox:?}"
                     );
                     let all = places.iter().all(|place| is_in(&bbox, *place));
-                    // A box around the Earth is not within a box across the antimeridian.
+                    // A box around the whole Earth is not within a box across the antimeridian.
                     assert!(
                         is_within == all || bbox.xmin > bbox.xmax && all,
                         "row {row} in {bbox:?}"
@@ -227,8 +227,8 @@ fn no_row_of_a_geography_is_lost() {
     );
 }
 
-/// Returns the ordinals of the pages of a leaf that were read to their ends. The header of the first page may be read
-/// in addition, to check the offset index.
+/// Returns the ordinals of the leaf's pages that were read to their ends. In addition, the first page's header may be
+/// read to check the offset index.
 pub(super) fn pages_read(file: &ParquetFile, leaf: usize, reads: &[Range<u64>]) -> Vec<usize> {
     let index = file.offset_index(0, leaf).unwrap().unwrap();
     let pages = index.page_locations.iter().enumerate();
@@ -251,7 +251,7 @@ fn a_covering_leaves_the_pages_that_a_box_can_be_in() {
             .geoparquet(geoparquet)
             .write_options(paged(1000));
         let (source, file) = Noting::new(&batch, options);
-        // Rows 7,100 to 7,102. The second box is in no page.
+        // The first box has the rows 7,100 to 7,102, and the second box is in no page.
         for (bbox, expected, pages) in [
             (
                 BoundingBox::new(35.5, 35.51, 1.0, 2.0),
@@ -259,7 +259,7 @@ fn a_covering_leaves_the_pages_that_a_box_can_be_in() {
                 vec![7],
             ),
             (BoundingBox::new(35.5, 35.51, 2.0, 3.0), vec![], vec![]),
-            // Across the antimeridian: only the first row.
+            // This box lies across the antimeridian, so only the first row matches.
             (BoundingBox::new(170.0, 0.0, 0.0, 9.0), vec![0], vec![0]),
         ] {
             let wanted = primary(&file).intersects(&bbox).unwrap();
@@ -271,7 +271,7 @@ fn a_covering_leaves_the_pages_that_a_box_can_be_in() {
             assert_eq!(found, expected.len(), "{bbox:?}");
             assert_eq!(pages_read(&file, 0, &reads), pages, "{bbox:?}");
             assert_eq!(pages_read(&file, 1, &reads), pages, "{bbox:?}");
-            // Only indexes of the covering are read.
+            // Only the covering's indexes are read.
             for leaf in 2..6 {
                 assert_eq!(pages_read(&file, leaf, &reads), [] as [usize; 0]);
             }
@@ -281,8 +281,8 @@ fn a_covering_leaves_the_pages_that_a_box_can_be_in() {
     }
 }
 
-/// Lines alternate between west and east in one page of four. For the first box, the bounds of that page match, but
-/// none of its rows does, so no geometry is read.
+/// In one page of four, lines alternate between west and east. That page's bounds match the first box, but none of its
+/// rows does, so no geometry is read.
 #[test]
 fn rows_are_tested_by_their_covering_before_geometries_are_read() {
     let line = |x: f64, y: f64| Some(wkb(&format!("LINESTRING ({x} {y}, {} {y})", x + 0.5)));
@@ -335,7 +335,7 @@ fn pages_of_a_covering_are_small_unless_pages_are_asked_for() {
         };
         (0..6).map(pages).collect()
     };
-    // The row and its geometry, then the covering, in pages of 2,048 rows at most.
+    // The row and its geometry have large pages, but the covering has pages of 2,048 rows at most.
     let found = pages(WriteOptions::new());
     assert!(found[..2].iter().all(|pages| *pages <= 2), "{found:?}");
     assert!(found[2..].iter().all(|pages| *pages >= 5), "{found:?}");
@@ -347,7 +347,7 @@ fn pages_of_a_covering_are_small_unless_pages_are_asked_for() {
     assert!(found[2] <= 2 && found[3] >= 5, "{found:?}");
 }
 
-/// Points in pages of 3,000 rows, with a covering of DOUBLE columns from another writer.
+/// Writes points in pages of 3,000 rows, with a covering of DOUBLE columns as another writer would make it.
 fn foreign(rows: &[(&str, [f64; 4])], geo: &str) -> (Noting, ParquetFile) {
     let batch = batch(
         geometry("g", CRS84),
@@ -387,7 +387,7 @@ fn geo(more: &str) -> String {
 
 #[test]
 fn coverings_of_others_lose_no_row_that_crosses() {
-    // Its planar box spans the Earth. The covering crosses the antimeridian.
+    // The planar box of these points spans the Earth, while the covering crosses the antimeridian.
     let mut table = vec![("MULTIPOINT ((175 1), (-175 1))", [175.0, 1.0, -175.0, 1.0]); 3000];
     table.extend(vec![("POINT (20 50)", [20.0, 50.0, 20.0, 50.0]); 3000]);
     let (source, file) = foreign(&table, &geo(""));
@@ -402,7 +402,7 @@ fn coverings_of_others_lose_no_row_that_crosses() {
         let wanted = column.intersects(&bbox).unwrap();
         source.take();
         assert_eq!(rows(&file, &wanted).len(), expected);
-        // Latitudes still rule out pages.
+        // Latitudes can still rule out pages.
         let options = ReadOptions::new()
             .filter(wanted)
             .columns(["row"])
@@ -418,7 +418,7 @@ fn coverings_of_others_lose_no_row_that_crosses() {
 #[test]
 fn coverings_of_others_tell_of_x_where_nothing_crosses() {
     let mut table = vec![("POINT (5 1)", [5.0, 1.0, 5.0, 1.0]); 3000];
-    // Empty geometries, which some writers cover with NaN.
+    // Some writers cover empty geometries with NaN.
     table[50] = ("POINT EMPTY", [f64::NAN; 4]);
     table.extend(vec![("POINT (20 1)", [20.0, 1.0, 20.0, 1.0]); 3000]);
     let pages = |more: &str| {
@@ -437,13 +437,13 @@ fn coverings_of_others_tell_of_x_where_nothing_crosses() {
         pages_read(&file, 1, &source.take())
     };
     assert_eq!(pages(""), [0, 1]);
-    // The whole file is on one side of the antimeridian.
+    // The whole file lies on one side of the antimeridian.
     assert_eq!(pages(r#", "bbox": [5, 1, 20, 1]"#), [1]);
     assert_eq!(pages(r#", "bbox": [-180, 1, 180, 1]"#), [0, 1]);
-    // A system in metres does not have an antimeridian.
+    // A system in metres has no antimeridian.
     let projected = r#", "crs": {"type": "ProjectedCRS", "name": "metres"}"#;
     assert_eq!(pages(projected), [1]);
-    // It is unknown how the writer bounded spherical edges.
+    // We do not know how the writer bounded spherical edges.
     assert_eq!(
         pages(r#", "bbox": [5, 1, 20, 1], "edges": "spherical""#),
         [0, 1]
@@ -490,7 +490,7 @@ fn native_points_are_found_by_their_own_bounds() {
         .unwrap()
         .for_each(|batch| drop(batch.unwrap()));
     assert_eq!(pages_read(&file, 1, &source.take()), [3]);
-    // A box cannot cross an antimeridian in a system without one.
+    // In a system without an antimeridian, a box cannot cross it.
     let error = column
         .intersects(&BoundingBox::new(5.0, 1.0, 0.0, 1.0))
         .unwrap_err();
@@ -500,7 +500,7 @@ fn native_points_are_found_by_their_own_bounds() {
     );
 }
 
-/// Counts found by shapely: the `bounds` of each non-empty geometry against the box.
+/// Compares with counts that shapely found, by comparing the `bounds` of each non-empty geometry with the box.
 #[test]
 fn official_files_give_the_rows_of_shapely() {
     let Some(folder) = official() else { return };

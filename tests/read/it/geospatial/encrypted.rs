@@ -1,4 +1,4 @@
-//! Information that files reveal about encrypted geometries, without the keys and with them.
+//! Tests the information that files reveal about encrypted geometries, without the keys and with them.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn key(byte: u8) -> Key {
     Key::new(&[byte; 16]).unwrap()
 }
 
-/// A covered column of points, encrypted with its own key or with the footer key.
+/// Writes a covered column of points, which is encrypted with its own key or with the footer key.
 fn file(has_key: bool, plaintext_footer: bool) -> Vec<u8> {
     let mut properties =
         FileEncryptionProperties::builder(key(1)).plaintext_footer(plaintext_footer);
@@ -92,7 +92,7 @@ fn coverings_take_the_key_and_metadata_keep_silent() {
     }
 }
 
-/// An existing covering column is encrypted like its geometries.
+/// If a covering column exists already, it is encrypted like its geometries.
 #[test]
 fn former_coverings_take_the_key() {
     let geoparquet = GeoParquetOptions::new(Version::V1_1).covering(true);
@@ -123,7 +123,7 @@ fn former_coverings_take_the_key() {
     assert_eq!(read.err().unwrap().kind(), ErrorKind::Key);
 }
 
-/// Readers without the key find the column metadata, but neither box nor types.
+/// Readers without the key find the column metadata, but neither the box nor the types.
 #[test]
 fn redacted_metadata_keep_silent() {
     let file = file(true, true);
@@ -179,7 +179,7 @@ fn boxes_find_rows_and_leave_pages_with_keys() {
             reader.for_each(|batch| drop(batch.unwrap()));
             assert_eq!(super::boxes::pages_read(&file, 0, &source.take()), pages);
         }
-        // The page index needs the key too.
+        // The page index needs the key, too.
         let without = open(
             file.source().read(0..file.source().len()).unwrap().to_vec(),
             false,
@@ -191,7 +191,7 @@ fn boxes_find_rows_and_leave_pages_with_keys() {
     }
 }
 
-/// If the footer key encrypts the column, an encrypted footer contains its box and types. A plaintext footer omits
+/// If the footer key encrypts the column, an encrypted footer contains its box and types, but a plaintext footer omits
 /// them.
 #[test]
 fn one_key_for_all_hides_nothing_from_itself() {

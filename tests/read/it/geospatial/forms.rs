@@ -1,4 +1,4 @@
-//! Reference systems and edges in all their forms, written and read.
+//! Tests reference systems and edges in all their forms, both written and read.
 
 use herringbone::ErrorKind;
 use herringbone::WriteOptions;
@@ -22,10 +22,10 @@ fn crs(text: &str) -> LogicalType {
     LogicalType::Geometry { crs }
 }
 
-/// The forms in the specification of `geoarrow.wkb`, as Parquet annotations.
+/// These are the forms in the specification of `geoarrow.wkb`, as Parquet annotations.
 #[test]
 fn extension_types_become_logical_types() {
-    // The system is unknown. The format has a number for that.
+    // The system is unknown, and the format has a number for that.
     assert_eq!(written("").unwrap(), crs("srid:0"));
     assert_eq!(written("{}").unwrap(), crs("srid:0"));
     let default = LogicalType::Geometry { crs: None };
@@ -73,7 +73,7 @@ fn what_is_not_understood_is_an_error_and_not_dropped() {
     }
 }
 
-/// Reads an annotation as a field and writes that field back as an annotation.
+/// Reads an annotation as a field, and writes that field back as an annotation.
 #[test]
 fn logical_types_come_back_in_their_forms() {
     let annotated = |text: &str| {
@@ -112,12 +112,12 @@ fn logical_types_come_back_in_their_forms() {
             logical_type,
             "{text}"
         );
-        // The result is stable, also if the Arrow schema is in the file.
+        // The result is stable, even if the Arrow schema is in the file.
         assert_eq!(read(&copy).unwrap().schema(), batch.schema(), "{text}");
     }
 }
 
-/// The annotation in the field metadata is older than the extension type, which users of Arrow may change.
+/// The annotation in the field metadata is older than the extension type, which Arrow users may change.
 #[test]
 fn a_changed_extension_type_counts() {
     let mut field = geometry("g", r#"{"crs": "EPSG:3857"}"#);
@@ -136,12 +136,12 @@ fn a_changed_extension_type_counts() {
 
 #[test]
 fn the_logical_type_comes_before_the_hint_and_the_hint_keeps_its_words() {
-    // Both agree, so the form of the hint is preserved.
+    // Both agree, so we preserve the hint's form.
     let wkt = r#"{"crs":"PROJCS[\"x\"]","crs_type":"wkt2:2019"}"#;
     let file = write(&batch(geometry("g", wkt)), options()).unwrap();
     assert_eq!(read(&file).unwrap().schema().field(0), &geometry("g", wkt));
     assert!(value_of(&file, "ARROW:schema").is_some());
-    // They disagree: a writer without this crate stores both.
+    // They disagree if a writer without this crate stores both.
     let mut field = geometry("g", r#"{"crs":"EPSG:3857"}"#);
     let mut pairs = field.metadata().clone();
     pairs.insert(

@@ -1,4 +1,4 @@
-//! GeoParquet metadata and coverings.
+//! Tests GeoParquet metadata and coverings.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -86,7 +86,7 @@ fn version_1_1_is_bytes_with_a_covering() {
     assert_eq!(nulls, [false, true, true, false]);
     let of = |axis: usize, row| boxes.column(axis).as_primitive::<Float32Type>().value(row);
     let row = |row| [of(0, row), of(1, row), of(2, row), of(3, row)];
-    // 0.1 is between two FLOATs.
+    // 0.1 lies between two FLOATs, so the box has to be rounded outwards.
     let (below, above) = (0.1_f32.next_down(), 0.1_f32);
     assert!(f64::from(below) < 0.1 && 0.1 < f64::from(above));
     assert_eq!(row(0), [below, 2.0, above, 2.0]);
@@ -114,7 +114,7 @@ fn version_2_0_is_annotated_and_boxes_that_cross_have_all_longitudes() {
         (Some("2.0.0"), Some("spherical"))
     );
     let bbox: Vec<f64> = serde_json::from_value(column["bbox"].clone()).unwrap();
-    // atan(tan 50° / cos 10°)
+    // This is atan(tan 50° / cos 10°).
     assert!(
         bbox[..3] == [170.0, -5.0, -170.0] && (50.43..50.44).contains(&bbox[3]),
         "{bbox:?}"
@@ -164,8 +164,8 @@ fn what_a_version_cannot_say_is_an_error_before_rows_are_written() {
     );
 }
 
-/// Dictionaries are covered like other arrays. Runs are not supported yet, and are refused rather than left without a
-/// covering.
+/// Dictionaries are covered like other arrays. We do not support runs yet, so we refuse them rather than leave them
+/// without a covering.
 #[test]
 fn dictionaries_are_covered_and_runs_refused() {
     let rows = texts(
@@ -205,7 +205,7 @@ fn dictionaries_are_covered_and_runs_refused() {
     );
 }
 
-/// Metadata from an input file is written in its version again, recomputed for the written rows.
+/// If an input file has metadata, we write it in the same version again, but recompute it for the written rows.
 #[test]
 fn metadata_that_were_read_are_made_anew() {
     let named = |metadata: &str| Field::clone(&geometry("g", metadata));
@@ -236,7 +236,7 @@ fn metadata_that_were_read_are_made_anew() {
     }
 }
 
-/// Metadata that violates its version does not prevent writing the rows.
+/// Metadata that violates its version does not prevent us from writing the rows.
 /// In GeoParquet, a missing `crs` is OGC:CRS84, and null is an unknown system. In GeoArrow, a missing one is unknown.
 #[test]
 fn an_extension_type_without_a_crs_leaves_the_one_of_the_metadata() {
@@ -290,13 +290,13 @@ fn metadata_of_the_wrong_version_become_true() {
     let kept = || Geospatial::new().write_options(WriteOptions::new());
     let again = write(&with(&rows, text), kept()).unwrap();
     assert_eq!(geo(&again), geo(&file));
-    // Edges that version 1.0 has no name for, in a logical type next to it.
+    // Version 1.0 has no name for these edges, which are in a logical type next to it.
     let karney = batch(geometry("g", r#"{"crs": "OGC:CRS84", "edges": "karney"}"#));
     let spherical = r#"{"version": "1.0.0", "primary_column": "g", "columns": {"g": {"encoding": "WKB",
         "geometry_types": [], "edges": "spherical"}}}"#;
     let again = write(&with(&karney, spherical.to_owned()), kept()).unwrap();
     assert_eq!(geo(&again)["columns"]["g"]["edges"], "spherical");
-    // A logical type next to metadata of version 1.0, as DuckDB writes on request.
+    // On request, DuckDB writes a logical type next to metadata of version 1.0, as here.
     let mut field = geometry("g", "");
     let pairs = [(
         "PARQUET:logical_type".to_owned(),
@@ -332,7 +332,7 @@ fn native_encodings_of_1_1_are_geoarrow_and_have_boxes() {
     let rows = points("geoarrow.point");
     let file = write(&rows, options(Version::V1_1, true)).unwrap();
     assert_eq!(geo(&file)["columns"]["p"]["encoding"], "point");
-    // The extension type comes from the GeoParquet metadata, not from the Arrow schema of the file.
+    // The extension type comes from the GeoParquet metadata, and not from the file's Arrow schema.
     let mut options = ReadOptions::new().extension(Geospatial::new());
     options.schema.use_arrow_schema = false;
     let back = file.read(options).unwrap().next_batch().unwrap().unwrap();
@@ -367,14 +367,14 @@ fn row_groups_are_excluded_by_their_boxes_alone() {
     assert_eq!(of(-20.0, -10.0), [true, false]);
     assert_eq!(of(0.1, 9.9), [false, false]);
     assert_eq!(of(0.0, 10.0), [true, true]);
-    // Across the antimeridian: from 15 eastward to -5.
+    // This box goes eastward from 15 to -5, across the antimeridian.
     assert_eq!(of(15.0, -5.0), [true, true]);
     let all = columns[0].statistics(metadata, 0..2).unwrap();
     assert_eq!(
         all.extent().bbox(),
         Some(BoundingBox::new(-10.0, 20.0, 1.0, 1.0))
     );
-    // Without GeoParquet metadata and annotation, the extension type of the Arrow schema counts. There are no boxes.
+    // Without GeoParquet metadata and annotation, the Arrow schema's extension type counts, but there are no boxes.
     let plain = write(&rows, WriteOptions::new()).unwrap();
     let columns = GeometryColumn::of_file(plain.parquet_schema(), plain.metadata()).unwrap();
     assert_eq!((columns.len(), columns[0].is_primary), (1, true));
@@ -388,7 +388,7 @@ fn row_groups_are_excluded_by_their_boxes_alone() {
 
 #[test]
 fn extended_values_become_iso_on_request() {
-    // PostGIS: SRID=4326;POINT Z (1 2 3), big-endian.
+    // This is how PostGIS writes SRID=4326;POINT Z (1 2 3), big-endian.
     let extended = [&[0, 0xA0, 0, 0, 1, 0, 0, 0x10, 0xE6][..]]
         .concat()
         .into_iter()

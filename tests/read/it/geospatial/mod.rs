@@ -1,4 +1,4 @@
-//! GEOMETRY and GEOGRAPHY through readers and writers.
+//! Tests GEOMETRY and GEOGRAPHY through readers and writers.
 
 mod boxes;
 mod encrypted;
@@ -22,7 +22,7 @@ use herringbone::{ParquetFile, ReadOptions, WriteOptions, Writer};
 
 use crate::files;
 
-/// The folder of geospatial files in a copy of apache/parquet-testing.
+/// Returns the folder of geospatial files in a copy of apache/parquet-testing.
 fn official() -> Option<std::path::PathBuf> {
     Some(files::official()?.join("data/geospatial"))
 }
@@ -46,7 +46,7 @@ fn geometry(name: &str, metadata: &str) -> Field {
     Field::new(name, DataType::Binary, true).with_metadata(pairs)
 }
 
-/// A batch with one column of points on a line, from -10 to 20.
+/// Returns a batch with one column of points on a line, from -10 to 20.
 fn batch(field: Field) -> RecordBatch {
     let values: Vec<_> = (-1..=2)
         .map(|at| point(f64::from(at) * 10.0, 1.0))

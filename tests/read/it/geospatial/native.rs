@@ -1,4 +1,5 @@
-//! Native encodings in lists: rows by boxes, row groups and pages by the bounds of their ordinates.
+//! Tests native encodings in lists. Rows are found by boxes, and row groups and pages are skipped by the bounds of
+//! their ordinates.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,8 +25,8 @@ const ROWS: usize = 1200;
 const ROWS_OF_A_GROUP: usize = 100;
 const ROWS_OF_PER_PAGE: usize = 10;
 
-/// The positions of each row. Every 17th row is null, and some rows are empty. Positions are clustered by row group
-/// and more closely by page. Some ordinates are NaN.
+/// Returns the positions of each row. Every 17th row is null, and some rows are empty. Positions are clustered by row
+/// group and more closely by page, and some ordinates are NaN.
 fn places(random: &mut Random) -> Vec<Option<Vec<(f64, f64)>>> {
     let row = |row: usize| {
         let around = (row / ROWS_OF_PER_PAGE) as f64 * 2.0 - 100.0;
@@ -66,7 +67,8 @@ fn list(
     Arc::new(ListArray::new(Arc::new(field), offsets, values, nulls))
 }
 
-/// Geometries in one, two or three levels of lists. With more than one level, each has one part of one ring.
+/// Returns geometries in one, two or three levels of lists. If there is more than one level, each geometry has one part
+/// of one ring.
 fn geometries(kind: &str, rows: &[Option<Vec<(f64, f64)>>]) -> ArrayRef {
     let all: Vec<_> = rows.iter().flatten().flatten().copied().collect();
     let mut values: ArrayRef = Arc::new(points(&all));
@@ -94,7 +96,7 @@ fn geometries(kind: &str, rows: &[Option<Vec<(f64, f64)>>]) -> ArrayRef {
     list(values, lengths.into_iter(), nulls)
 }
 
-/// Returns true if the box of the positions touches `bbox`. NaN ordinates are ignored.
+/// Returns true if the box around the positions touches `bbox`. NaN ordinates are ignored.
 fn touches(bbox: &BoundingBox, places: &[(f64, f64)]) -> bool {
     let between = |of: fn(&(f64, f64)) -> f64, min: f64, max: f64| {
         let all = || places.iter().map(of).filter(|it| !it.is_nan());
@@ -103,7 +105,7 @@ fn touches(bbox: &BoundingBox, places: &[(f64, f64)]) -> bool {
     between(|it| it.0, bbox.xmin, bbox.xmax) && between(|it| it.1, bbox.ymin, bbox.ymax)
 }
 
-/// Row numbers, and geometries in a plane.
+/// Returns row numbers, and geometries in a plane.
 fn batch(kind: &str, array: ArrayRef) -> RecordBatch {
     let pairs = [
         ("ARROW:extension:name", format!("geoarrow.{kind}")),
@@ -119,7 +121,7 @@ fn batch(kind: &str, array: ArrayRef) -> RecordBatch {
     RecordBatch::try_new(Arc::new(schema), vec![numbers, array]).unwrap()
 }
 
-/// A box between the ends of a line contains none of its positions.
+/// Even a box between the ends of a line, which contains none of its positions, finds the line.
 #[test]
 fn pages_are_left_by_bounds_below_lists() {
     for kind in ["linestring", "polygon", "multipolygon"] {
@@ -142,7 +144,7 @@ fn pages_are_left_by_bounds_below_lists() {
             let reads = source.take();
             assert_eq!(found, rows, "{kind} {bbox:?}");
             for leaf in [1, 2] {
-                // Readers of lists also read the next page, where the last row could continue.
+                // Readers of lists also read the next page, because the last row could continue there.
                 let read = pages_read(&file, leaf, &reads);
                 let may = |page: &usize| pages.iter().any(|it| it == page || it + 1 == *page);
                 assert!(read.iter().all(may), "{kind} {bbox:?}: {read:?}");
@@ -193,7 +195,7 @@ fn lists_of_positions_lose_no_row_and_leave_row_groups() {
             let all = ReadOptions::new().pruning(PruningSteps::none());
             assert_eq!(read(all), expected, "{kind} {bbox:?}");
             found += expected.len();
-            // No byte is read of a row group whose bounds do not touch the box.
+            // If a row group's bounds do not touch the box, none of its bytes is read.
             for group in 0..ROWS / ROWS_OF_A_GROUP {
                 if column.may_intersect(file.metadata(), group, &bbox).unwrap() {
                     continue;

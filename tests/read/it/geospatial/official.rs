@@ -1,4 +1,4 @@
-//! The geospatial files of apache/parquet-testing.
+//! Tests the geospatial files of apache/parquet-testing.
 
 use herringbone::arrow::array::cast::AsArray;
 use herringbone::format::{GeospatialStatistics, LogicalType};
@@ -9,7 +9,7 @@ use herringbone::{ParquetFile, ReadOptions, WriteOptions, Writer};
 use super::{chunk, official, open, read, value_of};
 use crate::files::parquet_files;
 
-/// Extension types and their metadata, as described next to the files.
+/// Checks extension types and their metadata against the descriptions next to the files.
 #[test]
 fn reference_systems_are_those_of_the_files() {
     let Some(folder) = official() else { return };
@@ -58,14 +58,14 @@ fn again(file: &ParquetFile) -> ParquetFile {
     ParquetFile::from_bytes(bytes).unwrap()
 }
 
-/// Returns the difference between the statistics of a column chunk in the file and those written by this library, if
-/// any.
+/// Returns the difference between a column chunk's statistics in the file and the ones that this library writes, if
+/// there is any.
 fn difference(
     edges: Edges,
     theirs: &GeospatialStatistics,
     ours: &GeospatialStatistics,
 ) -> Option<String> {
-    // Missing types and an empty list of types are equal.
+    // We treat missing types and an empty list of types as equal.
     let types = |it: &GeospatialStatistics| it.geospatial_types.clone().unwrap_or_default();
     if types(theirs) != types(ours) {
         return Some(format!(
@@ -73,7 +73,7 @@ fn difference(
             ours.geospatial_types, theirs.geospatial_types
         ));
     }
-    // S2 widens its results by some of the last bits. In a plane, nothing is calculated.
+    // S2 widens its results by some of the last bits, while in a plane, nothing is calculated.
     let wider = |bbox: &herringbone::format::BoundingBox| {
         let mut wider = bbox.clone();
         (wider.ymin, wider.ymax) = (wider.ymin - 1e-9, wider.ymax + 1e-9);
@@ -126,7 +126,8 @@ fn statistics_are_those_of_the_files_and_nothing_else_changes() {
                 let ours = ours.geospatial_statistics.unwrap_or_default();
                 compared += 1;
                 if (name.as_str(), row_group) == ("geography-polygons.parquet", 28) {
-                    // Ten polygons around 170°E 30°S. None of them contains the North Pole. The box in the file does.
+                    // These are ten polygons around 170°E 30°S. None of them contains the North Pole, but the box in
+                    // the file does.
                     let bbox = |it: &GeospatialStatistics| it.bbox.clone().unwrap();
                     assert!(contains(&bbox(theirs), &bbox(&ours), edges), "{place}");
                     continue;
@@ -149,7 +150,7 @@ fn statistics_are_those_of_the_files_and_nothing_else_changes() {
         };
         assert_eq!(values(&file), values(&copy), "{name}");
     }
-    // `geospatial` has 31 row groups, one of them with nulls only. The files of geographies have 50 each.
+    // `geospatial` has 31 row groups, and one only has nulls. The files of geographies have 50 each.
     assert!(compared >= 180, "{compared}");
 }
 

@@ -1,4 +1,4 @@
-//! Boxes of row groups and rows, checked against each of their positions.
+//! Checks the boxes of row groups and rows against each of their positions.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::{geometry, write};
 const ROWS: usize = 600;
 const ROWS_OF_A_GROUP: usize = 20;
 
-/// Pseudo-random numbers from 0 to 1.
+/// A generator of pseudo-random numbers from 0 to 1.
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
@@ -28,7 +28,7 @@ impl Random {
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Positions close to each other, sometimes across the antimeridian.
+    /// Returns positions close to each other, which sometimes lie across the antimeridian.
     pub(super) fn places(&mut self) -> Vec<(f64, f64)> {
         let (x, y) = (self.next() * 360.0 - 180.0, self.next() * 160.0 - 80.0);
         let count = 1 + (self.next() * 4.0) as usize;
@@ -46,7 +46,7 @@ impl Random {
         (0..count).map(|_| place()).collect()
     }
 
-    /// A box, sometimes across the antimeridian.
+    /// Returns a box, which sometimes lies across the antimeridian.
     pub(super) fn bbox(&mut self) -> BoundingBox {
         let (xmin, width) = (self.next() * 360.0 - 180.0, self.next() * 30.0);
         let (ymin, height) = (self.next() * 180.0 - 90.0, self.next() * 20.0);
@@ -67,7 +67,7 @@ pub(super) fn is_in(bbox: &BoundingBox, (x, y): (f64, f64)) -> bool {
     is_x && bbox.ymin <= y && y <= bbox.ymax
 }
 
-/// The midpoint of a great-circle arc.
+/// Returns the midpoint of a great-circle arc.
 pub(super) fn middle((ax, ay): (f64, f64), (bx, by): (f64, f64)) -> (f64, f64) {
     let vector = |x: f64, y: f64| {
         let ((sin, cos), (up, out)) = (x.to_radians().sin_cos(), y.to_radians().sin_cos());
@@ -102,7 +102,7 @@ fn no_row_is_lost(edges: &str) {
         .geoparquet(geoparquet)
         .write_options(options);
     let file = write(&batch, options).unwrap();
-    // Positions on the edges of a row, including their ends.
+    // These are positions on a row's edges, including their ends.
     let seen = |places: &[(f64, f64)]| {
         let middles = places.windows(2).map(|pair| middle(pair[0], pair[1]));
         let middles = middles.filter(|_| edges == "spherical");

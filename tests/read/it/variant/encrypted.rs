@@ -1,4 +1,4 @@
-//! Paths into encrypted files find the rows and pages that they find in plaintext files.
+//! Paths into encrypted files find the same rows and pages as paths into plaintext files.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn key(byte: u8) -> Key {
     Key::new(&[byte; 16]).unwrap()
 }
 
-/// Columns with keys of their own. The columns of unshredded values are first.
+/// The columns that have keys of their own, with the columns of unshredded values first.
 const COLUMNS: [&[&str]; 4] = [
     &["v", "metadata"],
     &["v", "value"],
@@ -36,7 +36,7 @@ fn encrypted(options: WriteOptions, columns: usize, plaintext_footer: bool) -> W
     options.encryption(Arc::new(properties.build().unwrap()))
 }
 
-/// Options with the keys of these columns.
+/// Returns options with the keys of these columns.
 fn open(columns: &[&[&str]]) -> OpenOptions {
     let mut properties = FileDecryptionProperties::builder().footer_key(key(9));
     for (byte, column) in (1..).zip(COLUMNS) {
@@ -105,7 +105,7 @@ fn paths_find_the_same_rows_with_keys() {
 #[test]
 fn bounds_of_encrypted_columns_leave_pages() {
     let mut random = Random(5);
-    // Whole pages of integers only.
+    // Each page only has integers.
     let mut values = rows(&mut random, 6_000);
     for (at, value) in values.iter_mut().enumerate() {
         let json = format!(r#"{{"a":{at},"b":"text of row {at}"}}"#);
@@ -113,7 +113,7 @@ fn bounds_of_encrypted_columns_leave_pages() {
     }
     let written = encrypted(options(shredded(), 1000), 4, false);
     let batch = table(&values);
-    // The key of the path is enough, because neither the names nor the unshredded values are read.
+    // The path's key is enough, because neither the names nor the unshredded values are read.
     let (source, file) = Noting::opened(&batch, written, open(&[COLUMNS[2]]));
     let read = |predicate: Predicate| {
         let options = ReadOptions::new().columns(["row"]).threads(1);

@@ -1,4 +1,4 @@
-//! Rows selected by the values at a path: no row is lost, and pages that cannot contain a match are not read.
+//! Selects rows by the values at a path. No row is lost, and we do not read pages that cannot contain a match.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -25,13 +25,13 @@ const MONEY: PrimitiveType = PrimitiveType::Decimal {
     scale: 2,
 };
 
-/// Objects whose field `a` ascends, as a number of some type or as text, among other values.
+/// Returns objects whose field `a` ascends, as a number of some type or as text, among other values.
 pub(super) fn rows(random: &mut Random, count: usize) -> Vec<Option<VariantBuf>> {
     let mut out = VariantBuilder::new();
     let row = |at: usize| {
         let number = at as i64 / 2;
         let kind = match at % 100 {
-            // Whole pages of one type.
+            // There are whole pages of one type.
             0..50 => 0,
             _ => random.below(20),
         };
@@ -97,7 +97,7 @@ pub(super) fn numbers(batches: &[RecordBatch]) -> Vec<i64> {
     rows.collect()
 }
 
-/// The expected result of a test for a number or a missing value.
+/// The expected result of a test, for a number or a missing value.
 type Wants = fn(Option<f64>, f64, f64) -> bool;
 /// The test as a predicate on a column.
 type Test = fn(Column, Literal, Literal) -> Predicate;
@@ -123,7 +123,7 @@ const TESTS: [(Test, Wants); 9] = [
     ),
 ];
 
-/// A number as a literal of each type.
+/// Returns a number as a literal of each type.
 fn literal(number: f64, wanted: PrimitiveType) -> Literal {
     match wanted {
         PrimitiveType::Double => Literal::Float(number),
@@ -135,7 +135,7 @@ fn literal(number: f64, wanted: PrimitiveType) -> Literal {
     }
 }
 
-/// The value at the path as the wanted type. Tests only compare text for equality.
+/// Returns the value at the path as the wanted type. Tests only compare text for equality.
 fn number(value: &VariantBuf, wanted: PrimitiveType) -> Option<f64> {
     let path = "$.a".parse().unwrap();
     let found = value.as_variant().get_as(&path, wanted, Default::default());
@@ -191,7 +191,7 @@ fn paths_find_the_rows_that_each_row_says() {
                 if wanted == PrimitiveType::String && is_order {
                     continue;
                 }
-                // Halves and quarters too, which integers cannot represent.
+                // There are halves and quarters, too, which integers cannot represent.
                 let first = random.below(1200) as f64 / 4.0;
                 let (first, second) = match wanted {
                     PrimitiveType::String => (first.floor(), first.floor() + 5.0),
@@ -225,7 +225,7 @@ fn paths_find_the_rows_that_each_row_says() {
     assert!(found > 10_000, "{found}");
 }
 
-/// Selects the rows with a value of the type at the path, and reads the variants too.
+/// Selects the rows that have a value of this type at the path, and reads the variants, too.
 fn found_by_all_drivers(file: &ParquetFile, values: &[Option<VariantBuf>], wanted: PrimitiveType) {
     let get = VariantGet::new("$.a".parse().unwrap()).as_type(wanted);
     let is_there = get.filter(["v"], Column::is_not_null);
@@ -243,8 +243,8 @@ fn found_by_all_drivers(file: &ParquetFile, values: &[Option<VariantBuf>], wante
     assert_eq!(numbers(&batches), expected, "{wanted:?}");
 }
 
-/// Returns the ordinals of the pages of a column that were read to their ends. The header of the first page may be
-/// read in addition, to check the offset index.
+/// Returns the ordinals of the column's pages that were read to their ends. In addition, the first page's header may be
+/// read to check the offset index.
 pub(super) fn pages_read(file: &ParquetFile, column: &str, reads: &[Range<u64>]) -> Vec<usize> {
     let schema = file.parquet_schema();
     let mut leaves = 0..schema.leaves().len();
@@ -270,7 +270,7 @@ fn a_path_leaves_the_pages_that_a_value_can_be_in() {
             match row {
                 // A variant null is not comparable with anything.
                 6_100..6_200 => out.push(Value::Null),
-                // Text is not comparable with numbers either, but only the value shows that it is text.
+                // Text is not comparable with numbers, either, but only the value shows that it is text.
                 30_001 => out.push("text"),
                 _ => out.push_int(row),
             }
@@ -317,7 +317,7 @@ fn a_path_leaves_the_pages_that_a_value_can_be_in() {
             assert!(pages_read(&file, "v.typed_value.other.typed_value", &reads).is_empty());
             assert!(total(&reads) < 200_000, "{}", total(&reads));
         }
-        // No number is in this range. The text has to be read.
+        // No number is in this range, but we have to read the text.
         let (found, reads) = read(number("$.k", PrimitiveType::Int64, |it| it.gt(50_000)));
         assert_eq!(found, [] as [i64; 0]);
         let is_read = |column| !pages_read(&file, column, &reads).is_empty();

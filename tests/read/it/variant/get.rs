@@ -1,4 +1,4 @@
-//! Columns by a path into variants, and the columns that they read.
+//! Tests columns that a path into variants makes, and the columns that they read.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -66,7 +66,7 @@ fn path(text: &str) -> VariantPath {
     text.parse().unwrap()
 }
 
-/// Reads a path of a file with all drivers, alone and next to the whole variant.
+/// Reads a path with all drivers, alone and next to the whole variant.
 fn get(file: &ParquetFile, get: &VariantGet) -> ArrayRef {
     let alone = || {
         let options = ReadOptions::new().columns::<String>([]);
@@ -245,7 +245,7 @@ fn what_there_is_no_column_of() {
     );
 }
 
-/// Bytes in memory that record the ranges read.
+/// Bytes in memory that record the ranges that are read from them.
 #[derive(Clone)]
 struct Noting(Bytes, Arc<Mutex<Vec<Range<u64>>>>);
 
@@ -264,7 +264,7 @@ impl Source for Noting {
     }
 }
 
-/// Objects of 100 fields. Two of these fields have another type in some rows.
+/// Returns objects of 100 fields, in which two fields have another type in some rows.
 fn wide(rows: usize) -> RecordBatch {
     let row = |row: usize| {
         let field = |field: usize| match (field % 50, row % 10) {
@@ -279,7 +279,7 @@ fn wide(rows: usize) -> RecordBatch {
     batch(array(&rows, ShreddingType::Unshredded))
 }
 
-/// The columns that a path reads. Checks that they are read whole, and that no other byte is read.
+/// Returns the columns that a path reads. Checks that they are read whole, and that no other byte is read.
 fn columns_read(file: &Bytes, get: VariantGet) -> Vec<String> {
     let noting = Noting(file.clone(), Arc::default());
     let file = ParquetFile::from_source(noting.clone(), Limits::default()).unwrap();
@@ -332,7 +332,7 @@ fn a_path_reads_its_own_columns_alone() {
     ];
     let typed = columns_read(&file, get("$.f51").as_type(PrimitiveType::Int64));
     assert_eq!(typed, names);
-    // The field does not occur, and the objects have no unshredded rest. A column without values is enough.
+    // The field does not occur, and the objects have no unshredded rest, so a column without values is enough.
     let shredded = ParquetFile::from_bytes(file).unwrap();
     let options = ReadOptions::new().columns::<String>([]);
     let plan = shredded.plan(&options.extension_column("x", ["v"], get("$.missing")));
@@ -341,7 +341,7 @@ fn a_path_reads_its_own_columns_alone() {
         .iter()
         .map(|leaf| shredded.parquet_schema().column_path(*leaf));
     assert_eq!(names.collect::<Vec<_>>(), ["v.value"]);
-    // The file is not shredded.
+    // This file is not shredded.
     let file = bytes(&[wide(10)], WriteOptions::new()).unwrap();
     let typed = columns_read(&file, get("$.f07").as_type(PrimitiveType::Int64));
     assert_eq!(typed, ["v.metadata", "v.value"]);
@@ -375,7 +375,7 @@ fn any_layout_of_the_read() {
             assert_eq!(json(read.column(1))[8].as_deref(), Some("300000000000"));
             let tags = read.column(2).as_string_view().iter().flatten();
             assert_eq!(tags.collect::<Vec<_>>(), ["p", "r"]);
-            // The stored form can be written again.
+            // We can write the stored form again.
             let stored = ReadOptions::new().schema(layout.clone());
             let stored = batches(&file, stored).unwrap();
             let copy = written(&stored, Shredding::AsStored);
@@ -384,7 +384,7 @@ fn any_layout_of_the_read() {
     }
 }
 
-/// A path only needs the keys of its columns, and statistics of encrypted columns are used.
+/// A path only needs its columns' keys, and we use the statistics of encrypted columns.
 #[test]
 fn paths_into_encrypted_files() {
     use herringbone::encryption::{
@@ -417,7 +417,7 @@ fn paths_into_encrypted_files() {
             .flat_map(|read| read.column(0).as_primitive::<Int64Type>());
         assert!(values.eq((0..3000).map(|row| Some(row * 100 + 7))));
     }
-    // A path whose values need names needs the key of the names.
+    // If a path's values need names, it needs the key of the names.
     let options = ReadOptions::new().columns::<String>([]);
     let options = options.extension_column("x", ["v"], get("$.f51"));
     let error = batches(&file, options).unwrap_err();

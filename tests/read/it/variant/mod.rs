@@ -1,4 +1,4 @@
-//! VARIANT in files: values, paths, shredding.
+//! Tests VARIANT in files, with its values, paths and shredding.
 
 mod encrypted;
 mod filter;
@@ -40,7 +40,7 @@ fn lenient() -> UnshredOptions {
     options
 }
 
-/// The values of JSON texts as an array.
+/// Returns the values of JSON texts as an array.
 fn array(rows: &[Option<&str>], shredding: ShreddingType) -> StructArray {
     let mut shredder = Shredder::new(shredding).unwrap();
     for row in rows {
@@ -80,7 +80,7 @@ fn written(batches: &[RecordBatch], shredding: Shredding) -> ParquetFile {
     ParquetFile::from_bytes(bytes(batches, options).unwrap()).unwrap()
 }
 
-/// The JSON of values, or `None` for nulls.
+/// Returns the JSON of values, or `None` for nulls.
 fn json(array: &dyn Array) -> Vec<Option<String>> {
     let array = VariantArray::try_new(array).unwrap();
     let values = (0..array.len()).map(|row| {
@@ -94,7 +94,7 @@ fn json(array: &dyn Array) -> Vec<Option<String>> {
     values.collect()
 }
 
-/// The JSON of the column `v` of a file.
+/// Returns the JSON of a file's column `v`.
 fn read(file: &ParquetFile) -> Vec<Option<String>> {
     let options = ReadOptions::new().extension(VariantExtension::new());
     let batches = file.read(options).unwrap();
@@ -102,7 +102,7 @@ fn read(file: &ParquetFile) -> Vec<Option<String>> {
     arrays.flat_map(|array| json(&array)).collect()
 }
 
-/// All batches of a read.
+/// Returns all batches of a read.
 fn batches(file: &ParquetFile, options: ReadOptions) -> Result<Vec<RecordBatch>> {
     let mut reader = file.read(options)?;
     let mut batches = Vec::new();
@@ -112,7 +112,7 @@ fn batches(file: &ParquetFile, options: ReadOptions) -> Result<Vec<RecordBatch>>
     Ok(batches)
 }
 
-/// The fields of the schema in one line.
+/// Returns the schema's fields in one line.
 fn message(file: &ParquetFile) -> String {
     let text = file.parquet_schema().to_string();
     let words: Vec<_> = text.split_whitespace().collect();

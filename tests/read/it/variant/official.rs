@@ -1,4 +1,4 @@
-//! The files of `shredded_variant` in apache/parquet-testing, and its values in `variant`.
+//! Tests the files of `shredded_variant` in apache/parquet-testing, and the values in `variant` there.
 
 use std::path::Path;
 
@@ -12,9 +12,9 @@ use serde_json::Value as Json;
 use super::{batch, batches, lenient, primitive, written};
 use crate::files;
 
-/// Cases that must be errors. Case 3 has no file.
+/// The cases that must be errors. Case 3 has no file.
 const ERRORS: [u64; 6] = [40, 42, 87, 127, 128, 137];
-/// Cases that may be an error, or read from the shredded columns.
+/// The cases that may be errors, or may be read from the shredded columns.
 const INVALID: [u64; 2] = [43, 125];
 
 type Row = Option<VariantBuf>;
@@ -54,7 +54,7 @@ fn shredded_cases() {
     assert_eq!(files, 137);
 }
 
-/// The column `var`, read with the extension type.
+/// Returns the column `var`, read with the extension type.
 fn whole(file: &ParquetFile, unshred: &UnshredOptions) -> Result<Vec<Row>> {
     let extension = VariantExtension::new().unshred(unshred.clone());
     let batches = batches(file, ReadOptions::new().extension(extension))?;
@@ -66,7 +66,7 @@ fn whole(file: &ParquetFile, unshred: &UnshredOptions) -> Result<Vec<Row>> {
     rows(&batches, "var")
 }
 
-/// The column `var`, read by the root path as a column of its own.
+/// Returns the column `var`, read by the root path as a column of its own.
 fn by_path(file: &ParquetFile, unshred: &UnshredOptions) -> Result<Vec<Row>> {
     let mut get = GetOptions::default();
     get.unshred = unshred.clone();
@@ -87,7 +87,7 @@ fn rows(batches: &[RecordBatch], name: &str) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The values of a case.
+/// Returns a case's values.
 fn expected(folder: &Path, case: &Json) -> Vec<Row> {
     let read = |name: &str| {
         let bytes = std::fs::read(folder.join(name)).unwrap();
@@ -120,11 +120,11 @@ fn check(number: u64, rows: &[Row], expected: &[Row]) {
 fn same(what: &str, row: &VariantBuf, expected: &VariantBuf) {
     let (row, expected) = (row.as_variant(), expected.as_variant());
     assert!(row.equals(&expected, &Limits::default()).unwrap(), "{what}");
-    // Not only the value must be equal, but also its type.
+    // The type must be equal, too, and not only the value.
     assert_eq!(row.variant_type(), expected.variant_type(), "{what}");
 }
 
-/// Each value of the corpus through files, shredded and unshredded.
+/// Each value of the corpus goes through files, both shredded and unshredded.
 #[test]
 fn values_come_back_from_files() {
     let Some(root) = files::official() else {

@@ -1,4 +1,4 @@
-//! VARIANT columns that the `parquet` crate reads and writes.
+//! Tests VARIANT columns that the `parquet` crate reads and writes.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ fn shreddings() -> [ShreddingType; 4] {
     ]
 }
 
-/// The JSON of a column as the `parquet` crate prints it.
+/// Returns a column's JSON as the `parquet` crate prints it.
 fn their_json(array: &ArrayRef) -> Vec<Option<String>> {
     let array = theirs::VariantArray::try_new(array).unwrap();
     let array = theirs::unshred_variant(&array).unwrap();
@@ -86,7 +86,7 @@ fn we_read_their_files() {
         writer.close().unwrap();
         let file = ParquetFile::from_bytes(file).unwrap();
         assert_eq!(read(&file), texts(&ROWS), "{}", message(&file));
-        // The `parquet` crate accepts the arrays of this library, and the stored arrays.
+        // The `parquet` crate accepts this library's arrays, and also the stored arrays.
         for options in [
             ReadOptions::new(),
             ReadOptions::new().extension(VariantExtension::new()),
@@ -105,7 +105,7 @@ fn we_read_their_files() {
             let ids: Vec<_> = ids.as_primitive::<Int64Type>().iter().flatten().collect();
             assert_eq!(ids, [7, 300_000_000_000]);
         }
-        // This library writes arrays of the `parquet` crate, with the extension type and without.
+        // This library writes the `parquet` crate's arrays, with the extension type and without it.
         let extended = WriteOptions::new().extension(VariantExtension::new());
         for options in [WriteOptions::new(), extended] {
             let file = bytes(std::slice::from_ref(&batch), options).unwrap();

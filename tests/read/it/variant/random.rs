@@ -1,4 +1,4 @@
-//! Random values through files, shredded at random.
+//! Tests random values in files, which are shredded at random.
 
 use herringbone::ReadOptions;
 use herringbone::arrow::array::RecordBatch;
@@ -119,7 +119,7 @@ fn values(batches: &[RecordBatch], name: &str) -> Vec<Option<VariantBuf>> {
     values.collect()
 }
 
-/// Reads whole values and values by paths, and compares them with the original values.
+/// Reads whole values and values at paths, and compares them with the original values.
 #[test]
 fn any_value_from_any_columns() {
     for seed in 0..cases(50) {
@@ -164,7 +164,7 @@ fn any_value_from_any_columns() {
         for (value, row) in whole.iter().zip(&rows) {
             assert!(equal(value.as_ref(), row.as_ref()), "seed {seed}, {way:?}");
         }
-        // The paths alone, from fewer columns.
+        // We also read the paths alone, from fewer columns.
         let alone = options().columns::<String>([]);
         let alone = super::batches(&file, alone).unwrap();
         for (at, path) in paths.iter().enumerate() {

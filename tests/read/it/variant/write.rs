@@ -1,4 +1,4 @@
-//! Variants in every form of their arrays, unshredded and shredded.
+//! Tests variants in every form of their arrays, both unshredded and shredded.
 
 use std::sync::Arc;
 
@@ -131,7 +131,7 @@ fn nulls_of_unshredded_values_are_refused() {
     }
 }
 
-/// Elements in every layout of lists, fields in another order, and `value` omitted if it may be.
+/// The elements are in every layout of lists, the fields in another order, and `value` is omitted if it may be.
 #[test]
 fn forms_of_shredded_columns() {
     let metadata: ArrayRef = Arc::new(BinaryArray::from_vec(vec![&[0x11, 0, 0]; 3]));
@@ -177,7 +177,7 @@ fn forms_of_shredded_columns() {
     }
 }
 
-/// A copy preserves the shredding, with the extension type and without.
+/// A copy preserves the shredding, with the extension type and without it.
 #[test]
 fn a_copy_keeps_the_shredding() {
     let shredding = object(&[
@@ -246,7 +246,7 @@ fn inference() {
     let options = InferOptions::default();
     let int = || primitive(PrimitiveType::Int64);
     let decimal = |precision, scale| primitive(PrimitiveType::Decimal { precision, scale });
-    // Small integers are widened. The decimal type has the largest scale of the values.
+    // Small integers are widened, and the decimal type has the largest scale of the values.
     assert_eq!(inferred(&["1", "null", "2"], &options), int());
     assert_eq!(inferred(&["1", "2.50", "3.5"], &options), decimal(18, 2));
     assert_eq!(
@@ -283,7 +283,7 @@ fn inference() {
     assert_eq!(inferred(&rows, &some), expected(&["a"]));
     let mut flat = options.clone();
     flat.max_depth = 1;
-    // Fields that are too deep, or of several kinds, are not shredded.
+    // Fields that are too deep, or that have several kinds, are not shredded.
     let ShreddingType::Object(fields) = inferred(&rows, &flat) else {
         panic!("no object");
     };
@@ -291,7 +291,7 @@ fn inference() {
     let mut first = options.clone();
     first.sample = 1;
     assert_eq!(inferred(&rows, &first), expected(&["a", "z"]));
-    // The order of rows and of fields does not matter.
+    // The order of rows and fields does not matter.
     let mut turned = rows;
     turned.reverse();
     assert_eq!(inferred(&turned, &options), inferred(&rows, &options));
@@ -356,7 +356,7 @@ fn one_shredding_for_several_files() {
     assert_eq!(ShreddingType::unify([]), ShreddingType::Unshredded);
 }
 
-/// Without the extension type, a variant is read as its stored struct. The struct still has the extension name and is
+/// Without the extension type, a variant is read as its stored struct. The struct still has the extension name, and is
 /// a valid variant array.
 #[test]
 fn storage_without_the_extension_type_is_read_as_stored() {
