@@ -92,8 +92,8 @@ herringbone::format::setters! { DatasetOptions {
     partitioning: Partitioning;
     /// Sets the limits, keys, cache and fetch policy for all files.
     files: impl Into<RemoteOptions> => Into::into;
-    /// Selects if the footers in a directory's `_metadata` file may be used instead of those in its
-    /// files.
+    /// Selects whether the footers in a directory's `_metadata` file may be used instead of those
+    /// in its files.
     use_metadata_file: bool;
     /// Sets the largest number of files and directories.
     max_entries: usize;
@@ -177,7 +177,7 @@ impl DatasetReadOptions {
 herringbone::format::setters! { DatasetReadOptions {
     /// Adds a column that has the path of each row's file.
     path_column: impl Into<String> => |name| Some(Into::into(name));
-    /// Selects if batches are returned in the order of the files.
+    /// Selects whether batches are returned in the order of the files.
     is_ordered: bool;
     /// Sets the largest number of open files.
     max_open_files: usize;

@@ -154,7 +154,7 @@ impl CarryOver {
         }
     }
 
-    /// Selects if geometries are written without their annotation.
+    /// Selects whether geometries are written without their annotation.
     #[must_use]
     pub fn plain_geometries(self, plain_geometries: bool) -> Self {
         Self {

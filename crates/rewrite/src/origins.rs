@@ -28,7 +28,7 @@ impl ColumnOrigin {
         }
     }
 
-    /// Selects if the column has another type in the new file.
+    /// Sets whether the column has another type in the new file.
     #[must_use]
     pub fn cast(self, is_cast: bool) -> Self {
         Self { is_cast, ..self }

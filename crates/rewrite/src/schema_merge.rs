@@ -59,9 +59,9 @@ impl SchemaMerge {
 }
 
 herringbone::format::setters! { SchemaMerge {
-    /// Selects if columns and fields are matched by name.
+    /// Selects whether columns and fields are matched by name.
     by_name: bool;
-    /// Selects if values are cast to a type that can hold the values of all files.
+    /// Selects whether values are cast to a type that can hold the values of all files.
     cast: bool;
 }}
 

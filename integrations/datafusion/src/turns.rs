@@ -139,7 +139,7 @@ impl Turns {
         state.give_sign(member);
     }
 
-    /// Decides if a refused scan should try again.
+    /// Decides whether a refused scan should try again.
     pub(crate) fn poll_room(
         self: &Arc<Self>,
         member: u64,

@@ -118,7 +118,7 @@ impl FileMetrics {
         }
     }
 
-    /// Records if the file was ruled out by its statistics.
+    /// Records whether the file was ruled out by its statistics.
     pub(crate) fn record_file(&self, is_ruled_out: bool) {
         match is_ruled_out {
             true => self.files.add_pruned(1),
