@@ -175,8 +175,8 @@ impl Translation<'_> {
         }
     }
 
-    /// Returns a predicate that also selects each NaN, because the NaN's sign decides if the engine
-    /// selects it.
+    /// Returns a predicate that also selects each NaN, because the NaN's sign decides whether the
+    /// engine selects it.
     fn floating_comparison(
         &self,
         column: herringbone::filter::Column,
