@@ -1,4 +1,4 @@
-//! Reads and unfinished files in a forked process, which lacks the threads of its parent.
+//! Tests reads and unfinished files in a forked process, which lacks its parent's threads.
 
 #![cfg(unix)]
 #![allow(
@@ -66,14 +66,14 @@ fn in_child(child: impl FnOnce() -> bool) -> bool {
     }
 }
 
-/// Lets helpers wait for their bytes.
+/// A gate at which helpers wait for their bytes until it opens.
 #[derive(Default)]
 struct Gate {
     is_open: AtomicBool,
     has_helper: AtomicBool,
 }
 
-/// A source on which other threads than the caller wait at a gate, after the first quarter of the file.
+/// A source on which all threads except the caller's wait at a gate, after the first quarter of the file.
 struct Slow {
     bytes: Bytes,
     gate: Arc<Gate>,
@@ -100,7 +100,7 @@ impl Source for Slow {
     }
 }
 
-/// A child that drops, writes or finishes its copy of an unfinished file leaves that of the parent alone.
+/// If a child drops, writes or finishes its copy of an unfinished file, it leaves the parent's file alone.
 fn unfinished_files_belong_to_the_parent() {
     let name = format!("herringbone-fork-{}.parquet", std::process::id());
     let path = std::env::temp_dir().join(name);
@@ -109,7 +109,7 @@ fn unfinished_files_belong_to_the_parent() {
         RecordBatch::try_from_iter([("id", ids)]).unwrap()
     };
     let (first, second) = (ids(0..1000), ids(1000..2000));
-    // Row groups end with batches, so bytes are in the file before the fork.
+    // Row groups end with batches, so that there are bytes in the file before the fork.
     let options = WriteOptions::new().row_group_rows(1000).threads(1);
     let mut writer = herringbone::create_with(&path, first.schema(), options).unwrap();
     writer.write(&first).unwrap();
@@ -133,19 +133,19 @@ fn unfinished_files_belong_to_the_parent() {
     std::fs::remove_file(&path).unwrap();
 }
 
-/// One test: a fork next to other tests would copy their threads' locks.
+/// This is a single test, because a fork next to other tests would copy the locks of their threads.
 #[test]
 fn readers_and_writers_work_after_a_fork() {
     unfinished_files_belong_to_the_parent();
     let file = file();
     let options = ReadOptions::new().threads(2);
     assert_eq!(rows(file.read(options.clone()).unwrap()), ROWS);
-    // The pool of this process has threads now. A child makes its own.
+    // This process's pool has threads now, but a child makes its own pool.
     assert!(in_child(
         || rows(file.read(options.clone()).unwrap()) == ROWS
     ));
 
-    // A reader with tasks under way: the child may drop it, and read again.
+    // This reader has tasks under way. The child may drop it, and read again.
     let mut reader = file.read(options.clone()).unwrap();
     reader.next_batch().unwrap();
     assert!(in_child(|| {
@@ -153,7 +153,7 @@ fn readers_and_writers_work_after_a_fork() {
         rows(file.read(options.clone()).unwrap()) == ROWS
     }));
 
-    // A helper that waits for its bytes is lost in the child. The reader there does not wait for it.
+    // A helper that waits for its bytes is lost in the child, but the reader there does not wait for it.
     let bytes = file.source().read(0..file.source().len()).unwrap();
     let gate = Arc::new(Gate::default());
     let source = Slow {
@@ -168,7 +168,7 @@ fn readers_and_writers_work_after_a_fork() {
     while !gate.has_helper.load(Ordering::Relaxed) {
         let batch = next(&mut reader).unwrap().expect("a helper before the end");
         got += batch.num_rows() as i64;
-        // A helper with a task reaches the gate before this thread can wait for it.
+        // A helper that has a task reaches the gate before this thread can wait for it.
         std::thread::sleep(Duration::from_millis(2));
     }
     let is_fine = in_child(|| {

@@ -1,4 +1,4 @@
-//! The memory of the writer and the reader, as counted by the allocator.
+//! Tests the memory of the writer and the reader, as the allocator counts it.
 
 #![allow(
     clippy::unwrap_used,
@@ -42,13 +42,13 @@ mod chosen;
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// Serializes the tests, because the allocator counts for all threads together.
+/// The lock that serializes the tests, because the allocator counts for all threads together.
 static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
-/// The memory limit of the writer.
+/// The writer's memory limit.
 const BUDGET: usize = 24 << 20;
 
-/// 400 columns whose rows take from less than a byte to hundreds of bytes.
+/// Returns 400 columns whose rows take from less than a byte to hundreds of bytes.
 fn skewed(batch: usize, rows: usize) -> RecordBatch {
     let hash = |column: usize, row: usize| {
         let seed = (batch * rows + row) as u64 * 1000 + column as u64;
@@ -83,8 +83,8 @@ fn skewed(batch: usize, rows: usize) -> RecordBatch {
 }
 
 /// The writer exceeds the budget only by the memory for a batch. Here, a batch is one slice. The memory is four times
-/// the bytes of the slice if values become codes, and a part of that again while tables grow. Memory allocated in C
-/// by compression is not counted.
+/// the slice's bytes if values become codes, and a part of this again while tables grow. We do not count the memory
+/// that compression allocates in C.
 #[test]
 fn the_budget_is_kept() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
@@ -115,7 +115,7 @@ fn the_budget_is_kept() {
     }
 }
 
-/// Few pages wait for compression, even if it is much slower than encoding.
+/// Only few pages wait for compression, even if it is much slower than encoding.
 #[test]
 fn pages_under_way_are_bounded() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
@@ -150,7 +150,7 @@ fn pages_under_way_are_bounded() {
     for threads in [2, 8] {
         let peak = peak(threads);
         println!("{alone} bytes alone, {peak} with {threads} threads");
-        // Six pages of a quarter of a megabyte, and their compressed bytes.
+        // There are six pages of a quarter of a megabyte, and their compressed bytes.
         assert!(
             peak < alone + 2 * BUDGET / 16 + (1 << 20),
             "{alone} bytes alone, {peak} with {threads} threads"
@@ -158,7 +158,7 @@ fn pages_under_way_are_bounded() {
     }
 }
 
-/// The writer retains neither the rows nor the buffers of a long list after the end of a row group.
+/// After the end of a row group, the writer retains neither the rows nor the buffers of a long list.
 #[test]
 fn rows_that_were_written_are_let_go() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
@@ -184,7 +184,7 @@ fn rows_that_were_written_are_let_go() {
         writer.write(&batch).unwrap();
         writer.flush().unwrap();
         drop(batch);
-        // The next row group may start while one is encoded.
+        // The next row group may start while one is being encoded.
         writer.write(&few).unwrap();
         writer.flush().unwrap();
         let held = ALLOCATOR.current_usage() - before;
@@ -193,7 +193,7 @@ fn rows_that_were_written_are_let_go() {
     }
 }
 
-/// A long value exists as a dictionary entry, as a page, and in compressed form. Bounds and the encoder do not retain
+/// A long value exists as a dictionary entry, as a page, and in compressed form. Neither bounds nor the encoder retain
 /// it.
 #[test]
 fn a_long_value_is_not_copied_again_and_again() {
@@ -226,7 +226,7 @@ fn a_long_value_is_not_copied_again_and_again() {
 /// The memory limit for sorting.
 const SORT_BUDGET: usize = 4 << 20;
 
-/// A sort takes its budget, that much again while a run is written or runs are merged, and the memory of the writer.
+/// A sort takes its budget, the same amount again while a run is written or runs are merged, and the writer's memory.
 /// The number of rows does not matter.
 #[test]
 fn a_sort_keeps_its_budget() {
@@ -262,7 +262,7 @@ fn a_sort_keeps_its_budget() {
     }
 }
 
-/// The memory limit of the reader.
+/// The reader's memory limit.
 const READ_BUDGET: usize = 32 << 20;
 
 fn zstd(bytes: &[u8]) -> Vec<u8> {
@@ -275,7 +275,7 @@ fn page(num_values: usize, plain: &[u8]) -> Page {
     Page::v1(num_values, &zstd(plain)).with_plain_size(plain.len())
 }
 
-/// Files of a hundred columns with these pages each, declared as sorted by all columns.
+/// Writes files of a hundred columns with these pages each. They are declared as sorted by all columns.
 fn hundred(
     leaf: impl Fn(&str) -> SchemaElement,
     rows: usize,
@@ -301,13 +301,13 @@ fn fixed(type_length: i32) -> impl Fn(&str) -> SchemaElement {
     move |name| leaf(name, Type::FixedLenByteArray, Repetition::Required).type_length(type_length)
 }
 
-/// Files of kilobytes per column that expand to megabytes each, in several ways.
+/// Returns files that have kilobytes per column and expand to megabytes each, in several ways.
 fn bombs() -> Vec<(&'static str, Bytes)> {
     let rows = 20_000;
     let zeros = |bytes: usize| vec![0_u8; bytes];
     let dictionary =
         |n: usize, plain: &[u8]| Page::dictionary(n, &zstd(plain)).with_plain_size(plain.len());
-    // A width of no bits, then a run of the first entry for all rows, as a varint.
+    // The indices have a width of no bits, and a run of the first entry for all rows, as a varint.
     let first = || {
         let run = rows << 1;
         let indices = [
@@ -318,7 +318,7 @@ fn bombs() -> Vec<(&'static str, Bytes)> {
         ];
         page(rows, &indices).with_encoding(Encoding::RleDictionary)
     };
-    // A run of nulls, preceded by its length.
+    // There is a run of nulls, after its length.
     let nulls = || {
         let run = rows << 1;
         let levels = [
@@ -386,8 +386,8 @@ fn peak_of_reading(bytes: &Bytes, options: &ReadOptions) -> (usize, Option<herri
     (ALLOCATOR.peak_usage().saturating_sub(before), error)
 }
 
-/// The error is the same for any number of threads, before more than the budget is allocated, apart from small
-/// uncounted allocations. A larger budget is sufficient.
+/// The error is the same for any number of threads. It occurs before more than the budget is allocated, apart from
+/// small allocations that are not counted. A larger budget is sufficient.
 #[test]
 fn reads_keep_their_budget() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
@@ -421,11 +421,11 @@ fn reads_keep_their_budget() {
     }
 }
 
-/// `verify` checks columns one by one, except for the order of rows. It reports the parts that it could not check.
+/// Except for the order of rows, `verify` checks columns one by one. It reports the parts that it could not check.
 #[test]
 fn verifying_keeps_the_budget() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
-    // The other files have more values. All of them are checked.
+    // The other files have more values, but all of them are checked.
     for (name, bytes) in bombs().into_iter().take(3) {
         let mut limits = Limits::default();
         limits.memory_bytes = READ_BUDGET as u64;
@@ -451,7 +451,7 @@ fn verifying_keeps_the_budget() {
     }
 }
 
-/// A handle reports how much memory it takes, and takes no more.
+/// A handle reports how much memory it takes, and takes no more than that.
 #[test]
 fn a_handle_counts_what_it_keeps() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
@@ -477,10 +477,11 @@ fn a_handle_counts_what_it_keeps() {
     }
 }
 
-/// A column of 4,000 pages with values of 2^31 - 1 bytes, and indexes whose bounds are missing or of another length.
+/// Writes a column of 4,000 pages with values of 2^31 - 1 bytes, and indexes whose bounds are missing or have another
+/// length.
 fn wide_without_bounds() -> Bytes {
     const PAGES: usize = 4000;
-    // A run of one definition level, 0.
+    // There is a run of one definition level, which is 0.
     let null = Page::v1(1, &[2, 0, 0, 0, 2, 0]);
     let chunk = Chunk {
         physical: Type::FixedLenByteArray,
@@ -514,7 +515,7 @@ fn wide_without_bounds() -> Bytes {
     parts.assemble()
 }
 
-/// Missing bounds take no memory, whatever the length of the column's values.
+/// Missing bounds take no memory, no matter how long the column's values are.
 #[test]
 fn bounds_that_are_missing_take_no_memory() {
     const MOST: usize = 8 << 20;

@@ -1,7 +1,7 @@
-//! Readers and writers with threads, on slow and failing files, dropped at any time. They leave no threads except
-//! those of the pool, no files and no memory.
+//! Tests readers and writers with threads, on slow and failing files, which we drop at any time. They leave no files,
+//! no memory, and no threads except the pool's threads.
 //!
-//! The test needs a process of its own, because it counts its allocations and threads.
+//! The test needs its own process, because it counts its allocations and threads.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
 
@@ -25,12 +25,12 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// The number of rounds of each test.
+/// The number of rounds in each test.
 const ROUNDS: u64 = 40;
 const ROWS: i32 = 40_000;
 /// The maximum number of threads that a test requests.
 const MAX_THREADS: u64 = 6;
-/// Memory that others in this process, such as the test harness, may have allocated meanwhile.
+/// The number of bytes that others in this process, such as the test harness, may have allocated meanwhile.
 const SLACK: usize = 16 << 10;
 
 /// A generator of choices that are the same in each run.
@@ -38,7 +38,7 @@ const SLACK: usize = 16 << 10;
 struct Choices(u64);
 
 impl Choices {
-    /// A number below `n`, by splitmix64.
+    /// Returns a number below `n`, by splitmix64.
     fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -48,7 +48,7 @@ impl Choices {
     }
 }
 
-/// Columns that take different amounts of time, with enough values for several threads.
+/// Returns columns that take different amounts of time, with enough values for several threads.
 fn batch() -> RecordBatch {
     let rows = 0..ROWS;
     let columns: [(&str, ArrayRef); 4] = [
@@ -94,7 +94,7 @@ fn file(batch: &RecordBatch) -> Bytes {
     bytes.into()
 }
 
-/// A file read in small parts by threads that yield to each other. It fails at the read number `fails_at`.
+/// A file that threads read in small parts, and then yield to each other. It fails at read number `fails_at`.
 struct Slow {
     bytes: Bytes,
     reads: AtomicU64,
@@ -114,7 +114,7 @@ impl Source for Slow {
         for _ in 0..reads % 4 {
             std::thread::yield_now();
         }
-        // A copy, as if read from a file.
+        // We return a copy, as if we read from a file.
         Source::read(&self.bytes, range).map(|bytes| Bytes::copy_from_slice(&bytes))
     }
 
@@ -126,7 +126,7 @@ impl Source for Slow {
     }
 }
 
-/// An output that accepts a few bytes at a time, and fails when `left` bytes are taken.
+/// An output that accepts a few bytes at a time, and fails after it has taken `left` bytes.
 struct Trickle {
     choices: Choices,
     left: usize,
@@ -152,12 +152,12 @@ impl Write for Trickle {
     }
 }
 
-/// The number of threads of this process, or `None` if the system does not list them.
+/// Returns the number of threads in this process, or `None` if the system does not list them.
 fn threads() -> Option<usize> {
     Some(std::fs::read_dir("/proc/self/task").ok()?.count())
 }
 
-/// Checks that there are no more threads than `before` and those of the pool. A joined thread may still be listed for
+/// Checks that there are no more threads than `before` and the pool's threads. A joined thread may still be listed for
 /// a moment.
 fn check_threads(before: Option<usize>, when: &str) {
     let cores = std::thread::available_parallelism().unwrap().get();
@@ -258,8 +258,8 @@ fn create_some(batch: &RecordBatch, folder: &Path, choices: &mut Choices) {
     );
 }
 
-/// Repeats `round`. Afterwards, there are no more threads than those of the pool. The memory is that after the first
-/// rounds, which fill the caches of the process.
+/// Repeats `round`. Afterwards, there are no threads except the pool's threads, and the memory is the same as after the
+/// first rounds, which fill the process's caches.
 fn leaves_nothing(before: Option<usize>, what: &str, mut round: impl FnMut(&mut Choices)) {
     let mut taken = 0;
     for seed in 0..ROUNDS {
@@ -317,7 +317,7 @@ fn nothing_is_left_behind() {
     open_writers_share_threads(&batch, before);
 }
 
-/// Two hundred open writers. Each has used several threads.
+/// Checks two hundred open writers, which have all used several threads.
 fn open_writers_share_threads(batch: &RecordBatch, before: Option<usize>) {
     let batch = batch.slice(0, 3_000);
     let new = |_| {

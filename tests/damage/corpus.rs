@@ -1,4 +1,4 @@
-//! The corpus of damaged files: small files of all encodings, codecs, nestings and page kinds.
+//! The corpus of files that we damage. These are small files of all encodings, codecs, nestings and page kinds.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use crate::files;
 use crate::subject::Subject;
 use crate::ways;
 
-/// The size up to which files of `testdata/` are damaged.
+/// The largest size of files from `testdata/` that we damage.
 const OURS: usize = 2500;
-/// The size up to which official files are damaged.
+/// The largest size of official files that we damage.
 const OFFICIAL: usize = 1000;
 
 /// The name of a file with enough rows for several threads.
 pub(crate) const MANY_ROWS: &str = "many rows in few bytes";
 
-/// Files that need neither keys nor extension types.
+/// Returns files that need neither keys nor extension types.
 pub(crate) fn files() -> Vec<Subject> {
     let mut paths: Vec<_> = files::generated()
         .into_iter()
@@ -41,7 +41,7 @@ pub(crate) fn files() -> Vec<Subject> {
     ];
     for (path, most) in paths {
         let bytes = std::fs::read(&path).unwrap();
-        // Files that cannot be read undamaged are the subject of other tests.
+        // If a file cannot be read undamaged, it is the subject of other tests.
         let subject = Subject::new(files::short(&path), bytes);
         let length = subject.bytes.len();
         if length <= most && ways::rows(&subject, subject.bytes.clone(), 0, true).is_ok() {
@@ -52,7 +52,7 @@ pub(crate) fn files() -> Vec<Subject> {
     all
 }
 
-/// A file written by this library with all structures that may accompany pages.
+/// Writes a file with all structures that may accompany pages.
 pub(crate) fn with_indexes(options: &WriteOptions) -> Vec<u8> {
     let numbers: ArrayRef = Arc::new(Int64Array::from_iter(
         (0..40).map(|i| (i % 5 > 0).then_some(i)),
@@ -80,7 +80,7 @@ pub(crate) fn with_indexes(options: &WriteOptions) -> Vec<u8> {
     out
 }
 
-/// Two row groups of two columns. Most of their rows are nulls in one run.
+/// Returns a file with two row groups of two columns. Most of their rows are nulls in one run.
 fn many_rows() -> Vec<u8> {
     let four: Vec<u8> = (0..4_i32).flat_map(i32::to_le_bytes).collect();
     let chunk = || Chunk {
@@ -88,7 +88,7 @@ fn many_rows() -> Vec<u8> {
         codec: CompressionCodec::Uncompressed,
         num_values: 70_004,
         pages: vec![
-            // A run of 70 000 nulls with its length as a varint, and a run of four values.
+            // There are a run of 70 000 nulls, with its length as a varint, and a run of four values.
             Page::v2(70_000, Encoding::Plain, &[0xe0, 0xc5, 0x08, 0], &[]),
             Page::v2(4, Encoding::Plain, &[8, 1], &four),
         ],

@@ -1,8 +1,8 @@
-//! The kinds of damage.
+//! The kinds of damage to a file.
 
 use std::fmt;
 
-/// One damage of a file.
+/// One damage to a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Damage {
     /// The byte at `at` is replaced by `value`.
@@ -11,7 +11,7 @@ pub(crate) enum Damage {
     Cut(usize),
     /// The file starts here.
     CutFront(usize),
-    /// A byte is missing, and all bytes after it have moved.
+    /// A byte is missing, so that all bytes after it have moved.
     Removed(usize),
     /// Four bytes are swapped with the next four.
     Swapped(usize),
@@ -49,7 +49,7 @@ pub(crate) fn each(bytes: &[u8], start: usize, step: usize, visit: &mut dyn FnMu
             Damage::Removed(at),
             &[&bytes[..at], &bytes[at + 1..]].concat(),
         );
-        // Words at multiples of four from the start of the file, and others.
+        // This swaps words at multiples of four from the start of the file, and others.
         if at + 8 <= bytes.len() && bytes[at..at + 4] != bytes[at + 4..at + 8] {
             copy[at..at + 8].rotate_left(4);
             visit(Damage::Swapped(at), &copy);

@@ -1,7 +1,6 @@
-//! Small files damaged at every byte: each copy is an error or data, without a panic and within a
-//! memory budget.
+//! Damages small files at every byte. Each copy is an error or data, without a panic and within a memory budget.
 //!
-//! `cargo test` takes a sample. To run all of it, which takes some minutes:
+//! `cargo test` takes a sample. You can run all of it, which takes some minutes:
 //!
 //! ```console
 //! $ export CARGO_PROFILE_DEV_OPT_LEVEL=2 HERRINGBONE_DAMAGE=all
@@ -32,11 +31,11 @@ mod watchdog;
 
 use peak_alloc::PeakAlloc;
 
-/// Counts the allocated bytes, to check the budget of each read.
+/// The allocator that counts the allocated bytes, so that we can check each read's budget.
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// All tests of this binary in one function, because the allocator counts for all threads together.
+/// Runs all tests of this binary in one function, because the allocator counts for all threads together.
 #[test]
 fn damaged_files_are_errors_or_data() {
     let all = std::env::var_os("HERRINGBONE_DAMAGE").is_some_and(|what| what == "all");
@@ -50,7 +49,7 @@ fn damaged_files_are_errors_or_data() {
             continue;
         }
         subject.prepare();
-        // Every byte, or bytes at a distance that includes each file and each kind of damage.
+        // We damage every byte, or bytes at a distance that includes each file and each kind of damage.
         let step = match (all, cases(1)) {
             (true, _) => 1,
             (false, 1) => 61,

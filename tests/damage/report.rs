@@ -1,4 +1,4 @@
-//! The results of reading the damaged copies.
+//! Collects the results of reading the damaged copies.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,20 +14,20 @@ use crate::subject::Subject;
 use crate::watchdog::Watchdog;
 use crate::ways;
 
-/// The memory limit for reading a damaged copy: two decompressed pages of 16 MiB for each of a few columns. Larger
-/// pages must contain what they announce.
+/// The memory limit for reading a damaged copy. It allows two decompressed pages of 16 MiB for each of a few columns.
+/// Larger pages must contain what they announce.
 const BUDGET: usize = 128 << 20;
 
 pub(crate) struct Report {
     allocator: &'static PeakAlloc,
     watchdog: Watchdog,
     attempts: usize,
-    /// The number of occurrences of each outcome.
+    /// The number of times that each outcome occurred.
     outcomes: BTreeMap<String, usize>,
     wrong: Vec<String>,
-    /// The peak memory of a read in bytes, and the name of that read.
+    /// The peak memory of a read in bytes, and that read's name.
     peak: (usize, String),
-    /// The duration of the longest read, and its name.
+    /// The duration of the longest read, and that read's name.
     longest: (Duration, String),
 }
 
@@ -44,7 +44,7 @@ impl Report {
         }
     }
 
-    /// Reads the rows of a damaged copy in one of the ways, with checksums and without, and all other structures. Also
+    /// Reads a damaged copy's rows in one of the ways, with checksums and without, and all its other structures. Also
     /// makes one of the other uses of the file, in turn.
     pub(crate) fn attempt(&mut self, subject: &Subject, damage: &Damage, copy: &[u8]) {
         let turn = self.attempts;
@@ -112,7 +112,7 @@ impl Report {
         *self.outcomes.entry(outcome).or_default() += 1;
     }
 
-    /// Prints the counts. Panics if a result was wrong.
+    /// Prints the counts, and panics if a result was wrong.
     pub(crate) fn finish(self, all: bool) {
         eprintln!(
             "{} damaged copies ({}): {:?}; at most {} KiB held, by {}; longest {:?}, {}",

@@ -1,4 +1,4 @@
-//! Small files whose structure could require much memory.
+//! Small files whose structure could make a reader use much memory.
 
 use herringbone::format::{CompressionCodec, Repetition, Type};
 use herringbone::{Compression, ZstdLevel};
@@ -6,7 +6,7 @@ use herringbone_core::compression::compress;
 
 use crate::crafted::{Chunk, Page, file, group, leaf};
 
-/// Names and bytes of the files.
+/// Returns the files' names and bytes.
 pub(crate) fn files() -> Vec<(String, Vec<u8>)> {
     vec![
         ("a long name above many leaves".to_owned(), long_name()),
@@ -24,7 +24,7 @@ fn numbers(pages: Vec<Page>, num_values: u64, codec: CompressionCodec) -> Chunk 
     }
 }
 
-/// A path of 1 MiB for each of 2000 leaves would take 2 GiB.
+/// Returns a file in which a path of 1 MiB for each of 2000 leaves would take 2 GiB.
 fn long_name() -> Vec<u8> {
     const LEAVES: usize = 2000;
     let mut schema = vec![group("schema", None, 1)];
@@ -41,7 +41,7 @@ fn long_name() -> Vec<u8> {
     file(schema, &[(1, (0..LEAVES).map(chunk).collect())])
 }
 
-/// Pages without values that decompress to 16 MiB each.
+/// Returns a file with pages that have no values, but decompress to 16 MiB each.
 fn bombs() -> Vec<u8> {
     let mut bomb = Vec::new();
     let plain = vec![0; 16 << 20];

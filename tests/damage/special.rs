@@ -1,4 +1,4 @@
-//! Files that need keys or extension types: encrypted files, variants, geometries.
+//! Files that need keys or extension types, which are encrypted files, variants and geometries.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub(crate) fn files() -> Vec<Subject> {
     all
 }
 
-/// A file encrypted with two keys. GCM authenticates all of it, while CTR omits the bodies of pages.
+/// Returns a file that is encrypted with two keys. GCM authenticates all of it, while CTR omits the bodies of pages.
 fn encrypted(algorithm: Algorithm, plaintext_footer: bool) -> Subject {
     let key = |of: u8| Key::new(&[of; 16]).unwrap();
     let writing = FileEncryptionProperties::builder(EncryptionKey::from(key(1)))
@@ -99,7 +99,7 @@ fn variants(name: &str, shredding: Shredding) -> Subject {
     .with_filter(get("$[1]").filter(["v"], |it| it.eq(1)))
 }
 
-/// Geometries with all structures that describe them: boxes of row groups and of rows, and GeoParquet metadata.
+/// Returns geometries with all structures that describe them: boxes of row groups and of rows, and GeoParquet metadata.
 fn geometries(version: Version) -> Subject {
     let text = |row: usize| match row % 4 {
         0 => format!("POINT ({row} 1)"),

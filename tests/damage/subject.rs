@@ -1,4 +1,4 @@
-//! A file to damage, and everything needed to use it.
+//! A file to damage, and everything that is needed to use it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,15 +22,15 @@ pub(crate) struct Subject {
     pub(crate) bytes: Bytes,
     pub(crate) keys: Option<Arc<dyn Decryption>>,
     pub(crate) extensions: Vec<Arc<dyn ExtensionType>>,
-    /// Filters that the undamaged file accepts.
+    /// The filters that the undamaged file accepts.
     pub(crate) filters: Vec<Predicate>,
     /// A column by which the undamaged file can be sorted.
     pub(crate) sort_by: Option<SortingColumnOption>,
     /// True if encryption authenticates the whole file.
     pub(crate) is_authentic: bool,
-    /// The rows of the undamaged file, for each way to read them.
+    /// The undamaged file's rows, for each way to read them.
     expected: Vec<Vec<RecordBatch>>,
-    /// The ranges of page bodies with checksums.
+    /// The ranges of page bodies that have checksums.
     summed: Vec<Range<usize>>,
 }
 
@@ -72,14 +72,14 @@ impl Subject {
         ParquetFile::from_source(bytes, options)
     }
 
-    /// Returns the options common to all reads of the file.
+    /// Returns the options that all reads of the file have in common.
     pub(crate) fn read_options(&self) -> ReadOptions {
         let mut options = ReadOptions::default().threads(1).limit(ways::MAX_ROWS);
         options.extensions.clone_from(&self.extensions);
         options
     }
 
-    /// Reads the undamaged file in every way. Finds usable filters and a usable sort column.
+    /// Reads the undamaged file in every way, and finds usable filters and a usable sort column.
     pub(crate) fn prepare(&mut self) {
         for way in 0..ways::WAYS {
             let rows = ways::rows(self, self.bytes.clone(), way, true);
@@ -108,8 +108,8 @@ impl Subject {
         }
     }
 
-    /// Compares the rows of a damaged copy, read without an error, with those of the undamaged file. They must be
-    /// equal if a checksum or an authentication tag covers the damage.
+    /// Compares the rows of a damaged copy, which was read without an error, with the undamaged file's rows. They must
+    /// be equal if a checksum or an authentication tag covers the damage.
     pub(crate) fn compare(&self, damage: &Damage, way: usize, crc: bool, rows: &[RecordBatch]) {
         let is_checked = |at: usize| self.summed.iter().any(|range| range.contains(&at));
         let must_be_equal = match *damage {
@@ -126,7 +126,7 @@ impl Subject {
     }
 }
 
-/// Returns tests of a leaf. Its type accepts some of them.
+/// Returns tests of a leaf. The leaf's type accepts some of them.
 fn tests(schema: &ParquetSchema, leaf: usize) -> Vec<Predicate> {
     let path = || -> Vec<String> { schema.path(leaf).into_iter().map(str::to_owned).collect() };
     let quantities: [fn(Column) -> Column; 3] = [|it| it, Column::any, Column::all];
@@ -143,7 +143,7 @@ fn tests(schema: &ParquetSchema, leaf: usize) -> Vec<Predicate> {
     .concat()
 }
 
-/// Returns the ranges of page bodies with checksums. Readers treat a checksum of 0 as missing.
+/// Returns the ranges of page bodies that have checksums. Readers treat a checksum of 0 as missing.
 fn summed(file: &ParquetFile, row_group: usize, leaf: usize) -> Vec<Range<usize>> {
     let pages = file.pages(row_group, leaf).into_iter().flatten();
     let body = |page: herringbone::PageInfo| {

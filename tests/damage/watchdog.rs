@@ -1,12 +1,13 @@
-//! Reports slow reads while they run, so that the location of a hang is known.
+//! Reports slow reads while they run, so that we know the location of a hang.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Longer than the time for any small file, on a busy machine and without optimisation.
+/// The time after which a read is slow. It exceeds the time for any small file, on a busy machine and without
+/// optimisation.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The current read and its start time. The flag is true if it was reported.
+/// The current read and its start time. The flag is true if the read was reported.
 type Current = Option<(Instant, String, bool)>;
 
 /// A thread that watches the current read.

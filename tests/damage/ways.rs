@@ -1,4 +1,4 @@
-//! Ways to read a file, and other uses of it.
+//! The ways to read a file, and other uses of it.
 
 use bytes::Bytes;
 use herringbone::format::BoundingBox;
@@ -15,14 +15,15 @@ use herringbone_inspect::repair::{Repair, RepairOptions};
 
 use crate::subject::{Subject, sorting};
 
-/// The maximum number of rows of a read.
+/// The maximum number of rows in a read.
 pub(crate) const MAX_ROWS: u64 = 10_000;
 /// The number of ways to read rows.
 pub(crate) const WAYS: usize = 4;
 /// The number of other uses of a file.
 pub(crate) const USES: usize = 8;
 
-/// The options of a way to read: plain reads, skips, and other Arrow layouts. Each damage uses the next way.
+/// Returns the options for a way to read. The ways are plain reads, skips, and other Arrow layouts. Each damage uses
+/// the next way.
 fn options(subject: &Subject, way: usize) -> ReadOptions {
     let mut schema = SchemaOptions::default();
     let options = subject.read_options();
@@ -43,7 +44,7 @@ fn options(subject: &Subject, way: usize) -> ReadOptions {
     }
 }
 
-/// Reads all batches. The arrays must be valid, whatever the file contains.
+/// Reads all batches. The arrays must be valid, no matter what the file contains.
 pub(crate) fn batches(file: &ParquetFile, options: ReadOptions) -> Result<Vec<RecordBatch>, Error> {
     let mut reader = file.read(options)?;
     let mut batches = Vec::new();
@@ -57,7 +58,7 @@ pub(crate) fn batches(file: &ParquetFile, options: ReadOptions) -> Result<Vec<Re
     Ok(batches)
 }
 
-/// Formats variants and geometries as text, because their values are only checked when accessed.
+/// Formats variants and geometries as text, because their values are only checked when they are accessed.
 fn render(batch: &RecordBatch) {
     for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
         let mut text = String::new();
@@ -92,7 +93,7 @@ pub(crate) fn rows(
     batches(&file, options(subject, way).verify_crc(crc))
 }
 
-/// Reads on one thread and on three, and checks that the batches and the following error are the same.
+/// Reads on one thread and on three, and checks that the batches and the error after them are equal.
 pub(crate) fn on_threads(bytes: Bytes) -> Result<(), Error> {
     let outcome = |threads: usize| {
         let mut batches = Vec::new();
@@ -115,7 +116,7 @@ pub(crate) fn on_threads(bytes: Bytes) -> Result<(), Error> {
     result
 }
 
-/// Reads all structures other than values: indexes, bloom filters, page headers.
+/// Reads all structures other than values, which are indexes, bloom filters and page headers.
 pub(crate) fn beside(subject: &Subject, bytes: Bytes) -> Result<(), Error> {
     let file = subject.open(bytes)?;
     let mut wrong = None;
@@ -135,8 +136,8 @@ pub(crate) fn beside(subject: &Subject, bytes: Bytes) -> Result<(), Error> {
     wrong.map_or(Ok(()), Err)
 }
 
-/// Makes one of the other uses of a file, in turn: filtered rows, sorted rows, rows in spite of damage, `verify`,
-/// `repair`.
+/// Makes one of the other uses of a file, in turn. These are filtered rows, sorted rows, rows in spite of damage,
+/// `verify` and `repair`.
 pub(crate) fn used(subject: &Subject, bytes: Bytes, turn: usize) -> Result<(), Error> {
     let next = turn / USES;
     match turn % USES {
@@ -159,7 +160,7 @@ pub(crate) fn used(subject: &Subject, bytes: Bytes, turn: usize) -> Result<(), E
     }
 }
 
-/// Reads filtered rows, by one of the filters of the subject or by the geometries of the file.
+/// Reads filtered rows, with one of the subject's filters or by the file's geometries.
 fn filtered(subject: &Subject, bytes: Bytes, turn: usize) -> Result<(), Error> {
     let file = subject.open(bytes)?;
     let geometries = GeometryColumn::of_file(file.parquet_schema(), file.metadata());
@@ -185,7 +186,7 @@ pub(crate) fn sorted(
     writer.finish().map(drop)
 }
 
-/// Reads rows in spite of damage. The emitted and the lost rows must add up to the rows of the file.
+/// Reads rows in spite of damage. The emitted and the lost rows must add up to the file's rows.
 fn going_on(subject: &Subject, bytes: Bytes, on_error: OnError) -> Result<(), Error> {
     let file = subject.open(bytes)?;
     let mut stated = 0_u64;

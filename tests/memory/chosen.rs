@@ -1,10 +1,10 @@
-//! Text with very many columns: memory follows from the number of bytes.
+//! Tests text with very many columns. The memory follows from the number of bytes.
 
 use herringbone_interchange::in_memory::{self, Format};
 
 use super::{ALLOCATOR, ONE_AT_A_TIME};
 
-/// Runs `work`. Returns its result and its peak memory in bytes.
+/// Runs `work`. Returns its result, and its peak memory in bytes.
 fn held<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = ALLOCATOR.current_usage();
     ALLOCATOR.reset_peak_usage();
@@ -12,7 +12,7 @@ fn held<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (result, ALLOCATOR.peak_usage().saturating_sub(before))
 }
 
-/// A line of a million commas, and an object of a million keys: more columns than `schema_nodes` allows.
+/// A line of a million commas and an object of a million keys have more columns than `schema_nodes` allows.
 #[test]
 fn text_of_very_many_columns_is_refused() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
@@ -26,7 +26,7 @@ fn text_of_very_many_columns_is_refused() {
         let (read, peak) = held(|| in_memory::read(format, text.into_bytes(), None, 100));
         let error = read.map(drop).unwrap_err();
         assert!(error.contains("schema_nodes"), "{format:?}: {error}");
-        // A schema node takes up to a kilobyte, and 262,144 of them are allowed.
+        // A schema node takes up to a kilobyte, and 262,144 nodes are allowed.
         assert!(
             peak < (256 << 20) + 8 * length,
             "{format:?}: {peak} bytes held"
@@ -34,8 +34,8 @@ fn text_of_very_many_columns_is_refused() {
     }
 }
 
-/// 50,000 columns of one row. No column reserves room for a batch of rows in advance, which would be 400 MB of
-/// numbers.
+/// There are 50,000 columns of one row. No column reserves room for a batch of rows in advance, because that would be
+/// 400 MB of numbers.
 #[test]
 fn columns_of_few_rows_take_little_memory() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();

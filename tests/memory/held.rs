@@ -15,13 +15,14 @@ use herringbone_arrow::array::{
 
 use super::{ALLOCATOR, ONE_AT_A_TIME, files};
 
-/// The memory that a read may take beyond its budget, as documented in SECURITY.md. It is an eighth of the budget for
-/// each thread, a quarter for prefetched bytes, and small uncounted amounts for each column and for the read.
+/// Returns the memory that a read may take beyond its budget, as SECURITY.md documents it. It is an eighth of the
+/// budget for each thread, a quarter for prefetched bytes, and small uncounted amounts for each column and for the
+/// read.
 fn margin(budget: u64, columns: usize, shares: usize) -> u64 {
     budget / 8 * shares as u64 + 4096 * columns as u64 + (256 << 10)
 }
 
-/// A file whose bytes are allocated when read, as from a disk or a network.
+/// A file whose bytes are allocated when they are read, just as from a disk or a network.
 struct Copying(Bytes, FetchPolicy);
 
 impl Source for Copying {
@@ -45,7 +46,7 @@ impl Source for Copying {
 struct Outcome {
     /// The peak memory after the start, including the last emitted batch while it existed.
     held: u64,
-    /// The number of bytes of the largest batch.
+    /// The byte count of the largest batch.
     batch: u64,
     /// True if the budget was too small.
     refused: bool,
@@ -85,7 +86,7 @@ fn keeps(name: &str, bytes: &Bytes, options: &ReadOptions, threads: &[usize]) {
         .flat_map(|thread| policies.iter().map(move |policy| (thread, policy)))
     {
         let options = options.clone().threads(threads);
-        // Fetched bytes of each column may remain until it needs its next page.
+        // The fetched bytes of each column may remain until it needs its next page.
         let shares = threads + 2 * usize::from(policy.max_bytes_ahead > 0);
         let mut budget = 16 << 10;
         loop {
@@ -133,13 +134,13 @@ fn official_files() {
         return;
     };
     let mut paths = files::parquet_files(&root.join("data"));
-    // 2 GiB of strings, which have a test of their own.
+    // This file has 2 GiB of strings, for which there is a separate test.
     paths.retain(|path| !path.ends_with("large_string_map.brotli.parquet"));
     paths.extend(files::generated());
     for path in paths {
         let bytes = Bytes::from(std::fs::read(&path).unwrap());
         if ParquetFile::from_bytes(bytes.clone()).is_err() {
-            // The file is signed or encrypted.
+            // This file is signed or encrypted.
             continue;
         }
         for (layout, options) in layouts() {
@@ -164,7 +165,7 @@ fn written(columns: Vec<ArrayRef>, options: WriteOptions) -> Bytes {
     bytes.into()
 }
 
-/// Columns whose values are concatenated, copied or left in place on the way to their array.
+/// These are columns whose values are concatenated, copied or left in place on the way to their array.
 #[test]
 fn columns_of_byte_arrays() {
     const ROWS: usize = 24_000;
@@ -229,7 +230,7 @@ fn columns_of_byte_arrays() {
     }
 }
 
-/// The bytes in a push decoder never exceed the memory of the read by more than one needed page per column.
+/// The bytes in a push decoder exceed the read's memory by at most one needed page per column.
 #[test]
 fn supplied_bytes_keep_to_the_budget() {
     const ROWS: usize = 40_000;

@@ -1,9 +1,10 @@
-//! Writes a stream of Arrow IPC as a file by a version of the crate `parquet`, and reads a file as such a stream.
+//! Writes a stream of Arrow IPC as a file with a version of the crate `parquet`, and reads a file as such a stream.
 //!
 //!     program write FILE [NAME=VALUE …] < STREAM
 //!     program read FILE > STREAM
 //!
-//! `matrix.py` builds it once for each version. The version's feature, such as `v20`, chooses the names that it has.
+//! `matrix.py` builds this program once for each version. The version's feature, such as `v20`, chooses the names that
+//! it has.
 
 use std::error::Error;
 use std::fs::File;

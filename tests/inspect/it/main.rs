@@ -1,4 +1,4 @@
-//! Tests of `verify` and `repair`.
+//! Tests `verify` and `repair`.
 
 #[cfg(test)]
 use herringbone_tests::{annotated, crafted, damage, files, random, table};

@@ -1,4 +1,4 @@
-//! Rows, files of them, and reads.
+//! Rows, files that have them, and reads.
 
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ use herringbone_remote::{Object, RemoteFile};
 use object_store::ObjectStore;
 use object_store::path::Path;
 
-/// A batch with a column that counts, and one of values that do not repeat. `seed` changes the values alone.
+/// Returns a batch with a column that counts, and a column of values that do not repeat. `seed` changes only the
+/// values.
 pub fn rows(rows: i64, seed: i64) -> RecordBatch {
     let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..rows));
     let mix = |row: i64| (row ^ seed << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64);
@@ -19,7 +20,7 @@ pub fn rows(rows: i64, seed: i64) -> RecordBatch {
     RecordBatch::try_from_iter([("id", ids), ("value", values)]).expect("equal lengths")
 }
 
-/// Options for files whose length depends on the number of rows alone.
+/// Returns options for files whose length depends only on the number of rows.
 pub fn options() -> WriteOptions {
     let columns = ColumnOptions::new()
         .compression(Compression::Uncompressed)
@@ -34,7 +35,7 @@ pub fn file(rows: &RecordBatch) -> Bytes {
     writer.finish_into().expect("a file").1.into()
 }
 
-/// Returns an object whose data is not fetched with the footer.
+/// Returns an object whose data is not fetched together with the footer.
 pub fn object(store: &Arc<dyn ObjectStore>, path: &str) -> Arc<StoreObject> {
     let mut policy = FetchPolicy::remote();
     policy.suffix_bytes = 20_000;
@@ -57,7 +58,7 @@ pub async fn read(file: &RemoteFile) -> Result<Vec<RecordBatch>> {
     Ok(batches)
 }
 
-/// Fails unless batches have exactly the rows of another.
+/// Panics unless the batches have exactly the rows of another batch.
 pub fn assert_rows(batches: &[RecordBatch], expected: &RecordBatch) {
     let mut at = 0;
     for batch in batches {

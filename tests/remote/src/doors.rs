@@ -1,11 +1,11 @@
-//! Programs that read the file at a URL, each through another part of the library.
+//! Runs programs that read the file at a URL, each through another part of the library.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use herringbone::{Error, ErrorKind};
 
-/// The exit codes of the command for a system error and for wrong bytes.
+/// The command's exit codes for a system error and for wrong bytes.
 const SYSTEM: i32 = 4;
 const DATA: i32 = 3;
 
@@ -17,7 +17,7 @@ pub enum Outcome {
     Io,
     /// The object was replaced.
     Replaced,
-    /// The bytes are no Parquet file.
+    /// The bytes are not a Parquet file.
     Corrupt,
 }
 
@@ -44,7 +44,7 @@ pub struct Remote<'a> {
 pub enum Door {
     /// The command `herringbone` at this path.
     Command(String),
-    /// A program that answers each line of a length and a URL by a line (`tests/remote_door.py`).
+    /// A program that answers each line of a length and a URL with a line (`tests/remote_door.py`).
     Lines {
         name: String,
         program: Child,
@@ -54,7 +54,7 @@ pub enum Door {
 }
 
 impl Door {
-    /// Starts a door: `command=PATH`, or `NAME=PROGRAM ARGUMENT...`.
+    /// Starts a door, which is `command=PATH` or `NAME=PROGRAM ARGUMENT...`.
     pub fn start(argument: &str) -> Self {
         let (name, line) = argument.split_once('=').expect("NAME=PROGRAM");
         if name == "command" {
@@ -82,7 +82,7 @@ impl Door {
         }
     }
 
-    /// Reads a file. Fails if it has other rows.
+    /// Reads a file. Panics if it has other rows.
     pub fn read(&mut self, file: &Remote<'_>) -> (Outcome, String) {
         match self {
             Self::Command(path) => by_command(path, file),
@@ -107,7 +107,7 @@ impl Drop for Door {
     }
 }
 
-/// Returns the outcome in a line of a program.
+/// Returns the outcome that a program's line contains.
 fn answered(line: &str, file: &Remote<'_>) -> (Outcome, String) {
     let (kind, message) = line.split_once(' ').unwrap_or((line, ""));
     let outcome = match kind {
@@ -124,7 +124,7 @@ fn answered(line: &str, file: &Remote<'_>) -> (Outcome, String) {
     (outcome, message.to_owned())
 }
 
-/// Reads all rows with the command, and compares a column.
+/// Reads all rows with the command, and compares one column.
 fn by_command(command: &str, file: &Remote<'_>) -> (Outcome, String) {
     let run = Command::new(command)
         .args(["cat", "--columns", "id", "--format", "csv", file.url])

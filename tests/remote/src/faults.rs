@@ -1,4 +1,4 @@
-//! Servers with odd or wrong answers.
+//! Tests servers that give odd or wrong answers.
 
 use std::fs;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ fn http(endpoint: &str, folder: &str) -> Arc<dyn ObjectStore> {
     Arc::new(builder.build().expect("a store"))
 }
 
-/// Returns the error of opening and reading the file of a folder of the server.
+/// Opens and reads the file in one of the server's folders, and returns the error.
 async fn error_of(endpoint: &str, folder: &str) -> Error {
     let store = http(endpoint, folder);
     let opened = match open(object(&store, "file.parquet")).await {
@@ -33,7 +33,7 @@ async fn error_of(endpoint: &str, folder: &str) -> Error {
     }
 }
 
-/// Fails unless an error has the name of the object and the requested bytes.
+/// Panics unless an error names the object and the requested bytes.
 fn assert_named(folder: &str, error: &Error) {
     let message = error.message();
     let is_named = message.contains("/file.parquet, bytes ")
@@ -42,7 +42,8 @@ fn assert_named(folder: &str, error: &Error) {
     println!("{folder}: {error}");
 }
 
-/// Reads through nginx, which serves `folder`: with ranges, through a redirect, and without ranges. Other addresses fail.
+/// Reads through nginx, which serves `folder` with ranges, through a redirect, and without ranges. Other addresses
+/// fail.
 pub async fn nginx(endpoint: &str, folder: &str) {
     let path = format!("{folder}/file.parquet");
     let (first, second) = (rows(40_000, 1), rows(40_000, 2));
@@ -57,7 +58,7 @@ pub async fn nginx(endpoint: &str, folder: &str) {
         assert_eq!(error.kind(), ErrorKind::Io, "{error}");
         assert_named(place, &error);
     }
-    // Its ETag has the time in seconds, and the length.
+    // The server's ETag has the time in seconds, and the length.
     let store = http(endpoint, "ranges");
     let opened = open(object(&store, "file.parquet")).await.expect("a file");
     fs::write(&path, file(&second)).expect("a file");
@@ -88,7 +89,7 @@ pub async fn nginx_doors(endpoint: &str, folder: &str, doors: &mut [Door]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Reads through a server that serves `folder` with a fault for each folder of its addresses.
+/// Reads through a server that serves `folder`, with a fault for each folder in its addresses.
 pub async fn faulty(endpoint: &str, folder: &str) {
     let first = rows(40_000, 1);
     fs::write(format!("{folder}/file.parquet"), file(&first)).expect("a file");
@@ -103,7 +104,7 @@ pub async fn faulty(endpoint: &str, folder: &str) {
         assert_eq!(error.kind(), ErrorKind::Io, "{place}: {error}");
         assert_named(place, &error);
     }
-    // The server has another file of the same length after the footer. It ignores preconditions, or refuses them.
+    // After the footer, the server has another file of the same length. It ignores preconditions, or refuses them.
     for place in ["swapped", "412"] {
         let error = error_of(endpoint, place).await;
         assert_eq!(error.kind(), ErrorKind::Replaced, "{place}: {error}");

@@ -2,7 +2,7 @@
 //!
 //! herringbone-remote-servers s3 | azure | faulty | nginx | manners ENDPOINT FOLDER [DOOR...]
 //!
-//! A door is another program that reads: `NAME=PROGRAM ARGUMENT...`.
+//! A door is another program that reads, given as `NAME=PROGRAM ARGUMENT...`.
 
 mod data;
 mod doors;
@@ -28,7 +28,7 @@ fn client() -> ClientOptions {
     ClientOptions::new().with_allow_http(true)
 }
 
-/// Errors are wanted, not patience.
+/// Returns options without retries, because the tests expect errors and should not wait for them.
 fn retry() -> RetryConfig {
     RetryConfig {
         max_retries: 0,

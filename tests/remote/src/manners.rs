@@ -1,5 +1,5 @@
-//! One file through a web server with many manners (`tests/remote_manners.py`): each way to read it has the same rows, or the
-//! same kind of error.
+//! Reads one file through a web server with many manners (`tests/remote_manners.py`). Each way to read it returns the
+//! same rows, or the same kind of error.
 
 use std::fs;
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use crate::data::{assert_rows, file, read, rows};
 use crate::doors::Outcome::{Corrupt, Io, Replaced, Rows};
 use crate::doors::{Door, Outcome, Remote};
 
-/// The manners of the server, and the outcome of every way to read.
+/// The server's manners, and the outcome of every way to read.
 const MANNERS: [(&str, Outcome); 42] = [
     ("plain", Rows),
-    // Servers without ranges, which send all bytes.
+    // These servers have no ranges, and send all bytes.
     ("whole", Rows),
     ("whole-chunked", Rows),
-    // Servers without ranges for the end of an object.
+    // These servers have no ranges for the end of an object.
     ("suffix-200", Rows),
     ("suffix-400", Rows),
     ("suffix-405", Rows),
     ("suffix-416", Rows),
     ("suffix-501", Rows),
-    // Odd headers.
+    // These have odd headers.
     ("chunked", Rows),
     ("closing", Rows),
     ("lower-case", Rows),
@@ -41,7 +41,7 @@ const MANNERS: [(&str, Outcome); 42] = [
     ("redirect-307", Rows),
     ("redirect-308", Rows),
     ("busy", Rows),
-    // Wrong answers.
+    // These give wrong answers.
     ("short-length", Io),
     ("cut", Io),
     ("long-length", Io),
@@ -53,11 +53,11 @@ const MANNERS: [(&str, Outcome); 42] = [
     ("status-404", Io),
     ("status-500", Io),
     ("gzip", Io),
-    // Another object has the name.
+    // Here another object has the name.
     ("replaced", Replaced),
     ("precondition", Replaced),
     ("html", Corrupt),
-    // Odd keys, of files with the manners of `plain`.
+    // These are odd keys, for files with the manners of `plain`.
     ("plain/a b.parquet", Rows),
     ("plain/a+b.parquet", Rows),
     ("plain/100%.parquet", Rows),
@@ -66,23 +66,23 @@ const MANNERS: [(&str, Outcome); 42] = [
     ("plain/a&b=c;d.parquet", Rows),
 ];
 
-/// The manners with another outcome in an engine. Most are decided by its HTTP client, that of `object_store` 0.13, before the
-/// library sees an answer.
+/// The manners that have another outcome in an engine. The engine's HTTP client, which is `object_store` 0.13's,
+/// decides most of them before the library sees an answer.
 const ENGINES: [(&str, &str, Outcome); 13] = [
-    // It refuses answers without a length.
+    // The client refuses answers without a length.
     ("whole-chunked", "datafusion", Io),
     ("whole-chunked", "delta", Io),
     ("chunked", "datafusion", Io),
     ("chunked", "delta", Io),
     ("closing", "datafusion", Io),
     ("closing", "delta", Io),
-    // It compares the unit of a range by letter case.
+    // The client compares the unit of a range by letter case.
     ("lower-case", "datafusion", Io),
     ("lower-case", "delta", Io),
-    // It parses dates in the usual form alone.
+    // The client only parses dates in the usual form.
     ("odd-date", "datafusion", Io),
     ("odd-date", "delta", Io),
-    // Its client does not notice that bytes are compressed. The log of a table has the length of the file.
+    // The client does not notice that bytes are compressed. The log of a table has the file's length.
     ("gzip", "datafusion", Corrupt),
     ("gzip", "delta", Replaced),
     ("html", "delta", Replaced),
@@ -99,7 +99,7 @@ fn outcome(read: Result<Vec<RecordBatch>>, expected: &RecordBatch) -> (Outcome, 
     }
 }
 
-/// Returns the object at a URL, whose footer arrives without the other bytes.
+/// Returns the object at a URL. Its footer arrives without the other bytes.
 fn object(url: &str) -> Result<Arc<dyn Object>> {
     Location::of(url)?.object()
 }
@@ -119,7 +119,7 @@ fn blocking(url: &str) -> Result<Vec<RecordBatch>> {
     Ok(batches)
 }
 
-/// Reads the file at a URL in each way. Returns the ways with another outcome than the expected one.
+/// Reads the file at a URL in each way. Returns the ways whose outcome differs from the expected one.
 pub async fn differing(
     url: &str,
     (bytes, rows): (&[u8], &RecordBatch),
@@ -156,9 +156,9 @@ pub async fn differing(
     wrong
 }
 
-/// Reads a file of `folder` in all manners of the server, through each door, too.
+/// Reads a file in `folder` in all manners of the server, and also through each door.
 pub async fn check(endpoint: &str, folder: &str, doors: &mut [Door]) {
-    // Longer than the first request for the end.
+    // The file is longer than the first request for the end.
     let expected = rows(200_000, 1);
     let bytes = file(&expected);
     let mut wrong = Vec::new();
@@ -171,7 +171,7 @@ pub async fn check(endpoint: &str, folder: &str, doors: &mut [Door]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns a name with the escapes of a URL, except for signs that users leave as they are.
+/// Returns a name with URL escapes, except for signs that users leave as they are.
 fn escaped(name: &str) -> String {
     let escape = |byte: u8| match byte {
         b'a'..=b'z' | b'0'..=b'9' | b'.' | b'+' | b'&' | b'=' | b';' | b'[' | b']' | b'*' => {

@@ -1,4 +1,4 @@
-//! Reads and writes that all stores must have.
+//! Tests reads and writes that all stores must support.
 
 use std::io;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::data::{assert_rows, file, object, open, options, read, rows};
 use crate::doors::{Door, Outcome};
 use crate::manners::differing;
 
-/// The smallest part that S3 accepts.
+/// The size of the smallest part that S3 accepts.
 const PART: u64 = 5 << 20;
 
 fn sink(store: &Arc<dyn ObjectStore>, path: &str) -> StoreSink {
@@ -40,7 +40,7 @@ async fn exists(store: &Arc<dyn ObjectStore>, path: &str) -> bool {
         .is_ok()
 }
 
-/// Writes and reads files of one request, and of several parts.
+/// Writes and reads files that take one request, and files of several parts.
 pub async fn check(store: Arc<dyn ObjectStore>) {
     // The longer file has 16 MB, which are four parts.
     for (path, rows) in [
@@ -67,7 +67,7 @@ pub async fn check(store: Arc<dyn ObjectStore>) {
     check_replaced(&store).await;
 }
 
-/// A new file does not replace another.
+/// Checks that a new file does not replace another one.
 async fn check_new(store: &Arc<dyn ObjectStore>) {
     let rows = rows(1_000, 1);
     let sink = || sink(store, "new.parquet").create_new();
@@ -78,7 +78,7 @@ async fn check_new(store: &Arc<dyn ObjectStore>) {
     assert!(error.message().contains("new.parquet, "), "{error}");
 }
 
-/// A file of the same length takes the place of another between its footer and its data.
+/// Lets a file of the same length take the place of another one, between its footer and its data.
 async fn check_replaced(store: &Arc<dyn ObjectStore>) {
     let (first, second) = (rows(40_000, 1), rows(40_000, 2));
     assert_eq!(file(&first).len(), file(&second).len());
@@ -94,7 +94,7 @@ async fn check_replaced(store: &Arc<dyn ObjectStore>) {
     );
 }
 
-/// No upload is left after aborts, drops and errors.
+/// Checks that no upload is left after aborts, drops and errors.
 pub async fn check_s3_uploads(store: Arc<dyn ObjectStore>, endpoint: &str) {
     let uploads = async || {
         let url = format!("{endpoint}/{}?uploads", crate::BUCKET);
@@ -136,7 +136,7 @@ pub async fn check_s3_uploads(store: Arc<dyn ObjectStore>, endpoint: &str) {
     assert_eq!(uploads().await, 0);
 }
 
-/// A listing that claims more bytes than there are: status 416, or fewer bytes than requested.
+/// Checks a listing that claims more bytes than there are. The answer is status 416, or fewer bytes than requested.
 pub async fn check_416(store: Arc<dyn ObjectStore>) {
     let location = Path::parse("small.parquet").expect("a path");
     let meta = store.head(&location).await.expect("metadata");
@@ -158,7 +158,7 @@ pub async fn check_416(store: Arc<dyn ObjectStore>) {
     }
 }
 
-/// Reads an object in all ways, one with an odd key, and a missing one.
+/// Reads an object in all ways, and also one with an odd key, and a missing one.
 pub async fn check_doors(store: &Arc<dyn ObjectStore>, scheme: &str, doors: &mut [Door]) {
     let rows = rows(200_000, 1);
     let bytes = file(&rows);

@@ -1,4 +1,4 @@
-//! A reader without an operating system. A host fills a buffer with a file and queries its contents.
+//! A reader without an operating system. A host fills a buffer with a file, and queries its contents.
 
 #![allow(
     unsafe_code,
@@ -24,14 +24,14 @@ pub extern "C" fn buffer(length: usize) -> *mut u8 {
     })
 }
 
-/// The number of rows, or -1 if they cannot be read.
+/// Returns the number of rows, or -1 if they cannot be read.
 #[unsafe(no_mangle)]
 pub extern "C" fn rows() -> i64 {
     let count = read(ReadOptions::new(), |batch| batch.num_rows() as i64);
     count.unwrap_or(-1)
 }
 
-/// The sum of the column `id`, or -1 if it cannot be read.
+/// Returns the sum of the column `id`, or -1 if it cannot be read.
 #[unsafe(no_mangle)]
 pub extern "C" fn sum_of_ids() -> i64 {
     let sum = |batch: &herringbone::arrow::array::RecordBatch| {

@@ -1,5 +1,5 @@
-//! Every table in the code handles each variant that the format or Arrow defines. A variant missing from a table fails
-//! here, by name.
+//! Checks that every table in the code handles each variant that the format or Arrow defines. If a table lacks a
+//! variant, the test fails here and names it.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn has_row(name: &str) -> bool {
     SUPPORT.contains(&format!("\n| {name} |"))
 }
 
-/// Values of a physical type, or `None` for INT96, which can only be written with a Parquet schema.
+/// Returns values of a physical type, or `None` for INT96, which can only be written with a Parquet schema.
 fn values(physical: Type) -> Option<ArrayRef> {
     // There are few distinct values, so that a dictionary saves bytes.
     let numbers = (0..1000).map(|i| i % 10);
@@ -53,8 +53,8 @@ fn values(physical: Type) -> Option<ArrayRef> {
     })
 }
 
-/// A column in this encoding is written and read back if the specification allows the encoding for the type and does
-/// not deprecate it. Any other request is refused.
+/// We can write a column in this encoding and read it back if the specification allows the encoding for the type and
+/// does not deprecate it. Any other request is refused.
 #[test]
 fn every_encoding_is_read_and_written() {
     use Encoding::{BitPacked, PlainDictionary, RleDictionary};
@@ -104,7 +104,7 @@ fn every_encoding_is_named() {
             has_row(&encoding.to_string()),
             "docs/support.md: {encoding}"
         );
-        // The encoding of levels, and the older name of an encoding, do not have a target of their own.
+        // Neither the encoding of levels nor an encoding's older name has a target of its own.
         let is_alone = ![Encoding::BitPacked, Encoding::PlainDictionary].contains(encoding);
         let target = format!("\"encoding_{}", encoding.to_string().to_lowercase());
         assert!(
@@ -114,8 +114,8 @@ fn every_encoding_is_named() {
     }
 }
 
-/// The name of a codec selects it, or is refused because the codec is read-only. Garbage input is Corrupt to each
-/// codec, not Unsupported.
+/// A codec's name selects it, or is refused because the codec is read-only. To each codec, garbage input is Corrupt,
+/// and not Unsupported.
 #[test]
 fn every_codec_is_known() {
     for codec in CompressionCodec::ALL {
@@ -149,7 +149,7 @@ fn every_codec_is_known() {
     }
 }
 
-/// A leaf with this annotation and the Arrow type that it is read as, or `None` for annotations of groups.
+/// Returns a leaf with this annotation, and the Arrow type as which it is read, or `None` for annotations of groups.
 fn leaf(logical_type: &LogicalType) -> Option<(SchemaElement, DataType)> {
     let (physical, length, data_type) = match logical_type {
         LogicalType::Map | LogicalType::List | LogicalType::Variant { .. } | LogicalType::File => {
@@ -186,8 +186,8 @@ fn leaf(logical_type: &LogicalType) -> Option<(SchemaElement, DataType)> {
     Some((element, data_type))
 }
 
-/// Each annotation is read as its Arrow type, is printed, and is what that type is written as. The exceptions are
-/// annotations that only survive with a Parquet schema to follow.
+/// Each annotation is read as its Arrow type, is printed, and is written for that type. The exceptions are annotations
+/// that only survive if there is a Parquet schema to follow.
 #[test]
 fn every_logical_type_is_mapped() {
     for logical_type in LogicalType::one_of_each() {
@@ -212,8 +212,8 @@ fn every_logical_type_is_mapped() {
     }
 }
 
-/// Returns true if an Arrow type is a leaf. [`leaf_types`] must list all leaves. The match is exhaustive: an unknown
-/// type does not compile.
+/// Returns true if an Arrow type is a leaf. [`leaf_types`] must list all leaves. The match is exhaustive, so that an
+/// unknown type does not compile.
 fn is_leaf(data_type: &DataType) -> bool {
     use DataType as T;
     match data_type {
@@ -261,8 +261,8 @@ fn is_leaf(data_type: &DataType) -> bool {
     }
 }
 
-/// Each leaf type has a physical type, is read back unchanged, and is among the types that all tests of writing cover:
-/// 31 kinds.
+/// Each leaf type has a physical type, is read back unchanged, and is one of the 31 kinds of types that all tests of
+/// writing cover.
 #[test]
 fn every_arrow_type_is_mapped() {
     let types = leaf_types();

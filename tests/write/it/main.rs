@@ -1,4 +1,4 @@
-//! Tests of writes, whose files are read by us and by the `parquet` crate.
+//! Tests writes. We read the files back, and so does the `parquet` crate.
 
 #[cfg(test)]
 use herringbone_tests::{batches, canonical, files, random, remote, table};

@@ -1,5 +1,5 @@
-//! The Parquet schemas of Arrow schemas. They equal those of the `parquet` crate if both agree on the stored form, and
-//! that crate can read their hints.
+//! Tests the Parquet schemas of Arrow schemas. They must equal the `parquet` crate's schemas if both agree on the
+//! stored form, and that crate must be able to read our hints.
 
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ fn nested(leaf: DataType) -> Vec<Field> {
     ]
 }
 
-/// The message in lower case on one line, with the names that the crate prints.
+/// Returns the message in lower case on one line, with the names that the crate prints.
 fn ours(mapping: &WriteMapping) -> String {
     let text = mapping.schema.to_string().to_lowercase();
     plain(&text.replace(" binary ", " byte_array "))
@@ -116,7 +116,7 @@ fn the_parquet_crate_makes_the_same_schemas() {
             .iter()
             .map(|pair| KeyValue::new(pair.key.clone(), pair.text().map(str::to_owned)))
             .collect();
-        // The crate takes the names of elements and entries from the file, and the rest from the hint.
+        // The crate takes the names of elements and entries from the file, and everything else from the hint.
         let read = parquet_to_arrow_schema(&peer, Some(&pairs)).unwrap();
         for (read, field) in read.fields().iter().zip(schema.fields()) {
             // List views are stored as lists, because some readers do not support them.

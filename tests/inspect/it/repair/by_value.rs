@@ -1,5 +1,5 @@
-//! Damaged copies of random tables: each recovered row is a row of the original, complete row groups are recovered,
-//! and losses are reported.
+//! Repairs damaged copies of random tables. Each recovered row is a row of the original, complete row groups are
+//! recovered, and losses are reported.
 
 use std::sync::Arc;
 
@@ -19,18 +19,18 @@ use parquet::file::properties::{WriterProperties, WriterVersion};
 use super::{Rows, all, footer, like, opened, row_groups, which};
 use crate::random::Random;
 
-/// The number of tables. Each of them is damaged in several ways.
+/// The number of tables, each of which is damaged in several ways.
 const TABLES: u64 = 24;
-/// The number of damaged copies of each table, for each kind of damage.
+/// The number of damaged copies that we make of each table, for each kind of damage.
 const COPIES: usize = 6;
 
-/// A table and the number of rows per row group.
+/// A table, and the number of rows in each row group.
 struct Case {
     file: Vec<u8>,
     row_group_rows: usize,
     /// True if page bodies have checksums.
     has_checksums: bool,
-    /// True if the last column has lists in pages of version 1, which may continue in a missing page.
+    /// True if the last column has lists in pages of version 1, because these may continue in a missing page.
     may_go_on: bool,
 }
 
@@ -180,7 +180,7 @@ fn theirs(
     writer.into_inner().unwrap()
 }
 
-/// The rows of each recovered row group, and the repair with its losses.
+/// Returns the rows in each recovered row group, and the repair with its losses.
 fn repaired(bytes: &[u8], options: &RepairOptions) -> Option<(Vec<Rows>, Repair)> {
     let mut repair = Repair::open(Bytes::copy_from_slice(bytes), options).ok()?;
     repair.check(&ReadOptions::default(), |_| {}).unwrap();
@@ -188,11 +188,11 @@ fn repaired(bytes: &[u8], options: &RepairOptions) -> Option<(Vec<Rows>, Repair)
     Some((back, repair))
 }
 
-/// Panics if a recovered row is not in the original. Returns the number of recovered rows.
+/// Returns the number of recovered rows. Panics if one of them is not in the original.
 fn rows_of(original: &[Rows], back: &[Rows]) -> usize {
     let count = |row_groups: &[Rows]| row_groups.iter().map(|row_group| row_group[0].len()).sum();
     if original[0].len() == 1 {
-        // Row group ends are unknown, so rows are compared in order.
+        // We do not know the ends of row groups, so we compare rows in order.
         let flat = |row_groups: &[Rows]| -> Vec<String> {
             row_groups
                 .iter()
@@ -206,7 +206,7 @@ fn rows_of(original: &[Rows], back: &[Rows]) -> usize {
     count(back)
 }
 
-/// The end offsets of the row groups in the file.
+/// Returns the offsets at which the file's row groups end.
 fn ends(file: &ParquetFile) -> Vec<usize> {
     let metadata = file.metadata();
     let last = file.parquet_schema().leaves().len() - 1;
@@ -236,9 +236,9 @@ fn every_row_is_one_of_the_original() {
         knowing.row_group_rows = Some(case.row_group_rows as u64);
         let ends = ends(&original);
         let sizes = originals.iter().map(|original| original[0].len());
-        // In a cut file, a short last row group cannot be distinguished from a part of a longer one.
+        // In a cut file, we cannot distinguish a short last row group from a part of a longer one.
         let full = sizes.filter(|size| *size == case.row_group_rows).count();
-        // The footer is missing, or the file is cut.
+        // First, the footer is missing, or the file is cut.
         let cuts = (0..COPIES).map(|_| 4 + random.below(footer - 4));
         for cut in cuts.chain([footer]).collect::<Vec<_>>() {
             for (is_knowing, options) in [(false, &plain), (true, &knowing)] {
@@ -268,7 +268,7 @@ fn every_row_is_one_of_the_original() {
                 }
             }
         }
-        // Bits are flipped in the pages, with and without a footer.
+        // Second, bits are flipped in the pages, with and without a footer.
         for _ in 0..COPIES {
             let at = 4 + random.below(ends.last().unwrap() - 4);
             let mut damaged = case.file.clone();

@@ -1,4 +1,4 @@
-//! `repair`: the recovered rows of damaged files are rows of the originals, and never anything else.
+//! Tests `repair`. The recovered rows of damaged files are rows of the originals, and never anything else.
 
 mod by_value;
 mod readings;
@@ -18,10 +18,10 @@ use crate::damage::{ID, LIST, NAME, body, sound};
 use crate::files;
 use crate::table::Table;
 
-/// The values of a row group, column by column.
+/// The values in a row group, column by column.
 type Rows = Vec<Vec<String>>;
 
-/// The given row groups of a file.
+/// Returns the given row groups of a file.
 fn row_groups(file: &ParquetFile, ordinals: impl IntoIterator<Item = usize>) -> Vec<Rows> {
     let rows = |ordinal| {
         let options = ReadOptions::default().row_groups(vec![ordinal]);
@@ -38,7 +38,7 @@ fn opened(bytes: &[u8]) -> ParquetFile {
     ParquetFile::from_bytes(bytes.to_vec()).unwrap()
 }
 
-/// The offset at which the metadata starts.
+/// Returns the offset at which the metadata starts.
 fn footer(file: &[u8]) -> usize {
     let tail = file.last_chunk::<FOOTER_TAIL_BYTES>().unwrap();
     let length = Tail::decode(tail).unwrap().metadata_length as usize;
@@ -51,14 +51,14 @@ fn repaired(bytes: &[u8], options: &RepairOptions) -> Result<Repair, Error> {
     Ok(repair)
 }
 
-/// Options with the schema of another file.
+/// Returns options with another file's schema.
 fn like(sibling: &ParquetFile) -> RepairOptions {
     let mut options = RepairOptions::default();
     options.schema = Some(RepairSchema::of_file(sibling));
     options
 }
 
-/// The recovered row groups.
+/// Returns the recovered row groups.
 fn had_back(bytes: &[u8], options: &RepairOptions) -> Result<Vec<Rows>, Error> {
     let repair = repaired(bytes, options)?;
     Ok(row_groups(
@@ -67,7 +67,7 @@ fn had_back(bytes: &[u8], options: &RepairOptions) -> Result<Vec<Rows>, Error> {
     ))
 }
 
-/// The ordinals of the recovered row groups. Panics if one is not in the file or out of order.
+/// Returns the ordinals of the recovered row groups. Panics if one of them is not in the file, or is out of order.
 fn which(all: &[Rows], had_back: &[Rows]) -> Vec<usize> {
     let mut next = 0;
     let find = |rows: &Rows| {
@@ -79,7 +79,7 @@ fn which(all: &[Rows], had_back: &[Rows]) -> Vec<usize> {
     had_back.iter().map(find).collect()
 }
 
-/// A file of two similar columns without dictionaries: two row groups with two pages per column.
+/// Writes a file of two similar columns without dictionaries, in two row groups with two pages per column.
 fn alike() -> Vec<u8> {
     let numbers =
         |from: i32| -> ArrayRef { Arc::new(Int32Array::from_iter_values(from..from + 24)) };
@@ -155,14 +155,14 @@ fn the_schema_may_be_an_arrow_schema() {
     assert_eq!(back, all(&original));
 }
 
-/// Wherever a file ends, complete row groups before the end are recovered, and nothing else.
+/// A file may end anywhere. The complete row groups before its end are recovered, and nothing else.
 #[test]
 fn truncated_files() {
     for version in [DataPageVersion::V1, DataPageVersion::V2] {
         let file = sound(version);
         let original = opened(&file);
         let originals = all(&original);
-        // The end of each row group, and the end of the bloom filter after it.
+        // These are the end of each row group, and the end of the bloom filter after it.
         let metadata = |row_group, leaf| {
             let chunk = original.metadata().column_chunk(row_group, leaf).unwrap();
             chunk.meta_data.unwrap()
@@ -206,7 +206,7 @@ fn truncated_files() {
     }
 }
 
-/// Returns the byte range and the row group of each page of a file.
+/// Returns each page's byte range and row group.
 fn pages(file: &ParquetFile) -> Vec<(std::ops::Range<usize>, usize)> {
     let mut pages = Vec::new();
     for row_group in 0..file.metadata().num_row_groups() {
@@ -238,7 +238,7 @@ fn damaged(file: &[u8], page: &std::ops::Range<usize>) -> [Vec<u8>; 3] {
     [flipped, zeros, random]
 }
 
-/// Without a footer, a damaged page costs its row group, whatever the damage.
+/// If there is no footer, any damage to a page costs its row group.
 #[test]
 fn without_a_footer_a_damaged_page_costs_its_row_group() {
     for version in [DataPageVersion::V1, DataPageVersion::V2] {
@@ -265,7 +265,7 @@ fn rows_in_order(all: &[String], back: &[String]) -> usize {
     all.len() - back.len()
 }
 
-/// 240 distinct lists, in two row groups and pages of 10 rows.
+/// Writes 240 distinct lists, in two row groups and pages of 10 rows.
 fn lists(version: DataPageVersion) -> Vec<u8> {
     let lists = (0..240).map(|row| match row % 5 {
         0 => Some(vec![Some(row)]),
@@ -292,8 +292,8 @@ fn lists(version: DataPageVersion) -> Vec<u8> {
     file
 }
 
-/// In a file with a single column of lists, the rows around a damaged page are recovered row by row. A list may
-/// continue in the next page of version 1, so more than the rows of the page may be lost.
+/// If a file has a single column of lists, the rows around a damaged page are recovered row by row. In version 1, a
+/// list may continue in the next page, so more rows than the page's may be lost.
 #[test]
 fn a_single_column_of_lists_comes_back_in_part() {
     for version in [DataPageVersion::V1, DataPageVersion::V2] {
@@ -317,12 +317,12 @@ fn a_single_column_of_lists_comes_back_in_part() {
                 in_part += usize::from(!back.is_empty());
             }
         }
-        // 24 pages, each damaged in three ways.
+        // There are 24 pages, and each is damaged in three ways.
         assert_eq!(in_part, 72, "{version:?}");
     }
 }
 
-/// Similar columns are never confused. Uncertain rows are not recovered.
+/// Similar columns are never confused, because uncertain rows are not recovered.
 #[test]
 fn columns_that_look_alike_are_not_confused() {
     let file = alike();
@@ -349,11 +349,12 @@ fn columns_that_look_alike_are_not_confused() {
             came_back += found.len();
         }
     }
-    // Eight pages, each damaged in three ways. After damage, pages of 6 rows could also be a shorter last row group.
+    // There are eight pages, and each is damaged in three ways. After damage, pages of 6 rows could also be a shorter
+    // last row group.
     assert_eq!(came_back, 12);
 }
 
-/// Files of other writers, without the end of their footers, and without footers.
+/// Repairs files by other writers, without the end of their footers, and without footers.
 #[test]
 fn files_of_others_come_back() {
     let (mut wrong, mut whole, mut parts, mut tails) = (Vec::new(), 0, 0, 0);
@@ -365,7 +366,7 @@ fn files_of_others_come_back() {
         if leaves == 0 || original.metadata().num_rows() == 0 {
             continue;
         }
-        // Its column chunk claims to extend into the footer.
+        // The column chunk in this file claims to extend into the footer.
         if name == "built/index_and_unknown_pages.parquet" {
             continue;
         }
@@ -402,7 +403,7 @@ fn files_of_others_come_back() {
             let back = row_groups(repair.file(), repair.valid_row_groups().iter().copied());
             which(&all(&original), &back);
         } else {
-            // With a single column, the ends of row groups are unknown.
+            // If there is a single column, we do not know the ends of row groups.
             let back = rows(repair.file(), repair.valid_row_groups().to_vec());
             rows_in_order(&wanted[0], &back[0]);
             parts += 1;
@@ -417,12 +418,12 @@ fn files_of_others_come_back() {
     );
 }
 
-/// A page with an unknown type is skipped. The column then lacks rows, and does not continue with the pages of the
-/// next column.
+/// A page with an unknown type is skipped. The column then lacks rows, but it does not continue with the next column's
+/// pages.
 #[test]
 fn a_column_chunk_does_not_go_on_into_the_next() {
     let mut file = alike();
-    // The header of the first page starts with its type, 0.
+    // The first page's header starts with its type, which is 0.
     assert_eq!(file[4..6], [0x15, 0x00]);
     file[5] = 0x20;
     let file = ParquetFile::from_bytes(file).unwrap();

@@ -1,4 +1,5 @@
-//! Pages with several possible readings: no wrong row is recovered, and the error names the option that decides.
+//! Tests pages that can be read in several ways. No wrong row is recovered, and the error names the option that
+//! decides.
 
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ fn written(columns: Vec<(&str, ArrayRef)>, options: WriteOptions) -> Vec<u8> {
     file
 }
 
-/// Four row groups of 100 rows: numbers with a dictionary, next to numbers without one.
+/// Writes four row groups of 100 rows, with dictionary-encoded numbers next to numbers without a dictionary.
 fn spliced() -> Vec<u8> {
     let few: ArrayRef = Arc::new(Int64Array::from_iter_values((0..400).map(|row| row % 7)));
     let many: ArrayRef = Arc::new(Int64Array::from_iter_values(1000..1400));
@@ -38,7 +39,7 @@ fn spliced() -> Vec<u8> {
     written(vec![("few", few), ("many", many)], options)
 }
 
-/// Two columns of text as the default options write them: 100 rows in each of four row groups.
+/// Writes two columns of text as the default options do, with 100 rows in each of four row groups.
 fn texts() -> Vec<u8> {
     let few = (0..400).map(|row| format!("colour {}", row % 5));
     let many = (0..400).map(|row| format!("{}-{}", row * 7919 % 1_000_003, row));
@@ -48,7 +49,7 @@ fn texts() -> Vec<u8> {
     written(vec![("few", few), ("many", many)], options)
 }
 
-/// A removed, truncated or damaged part of a file loses rows, but never adds any.
+/// If a part of a file is removed, truncated or damaged, rows are lost, but never added.
 #[test]
 fn neighbours_of_one_type_are_not_spliced() {
     for file in [spliced(), texts()] {
@@ -79,7 +80,7 @@ fn neighbours_of_one_type_are_not_spliced() {
     }
 }
 
-/// Numbers without a dictionary, compressed with Snappy by the `parquet` crate.
+/// Writes numbers without a dictionary, which the `parquet` crate compresses with Snappy.
 fn snappy(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
     let columns = columns
         .into_iter()
@@ -94,7 +95,7 @@ fn snappy(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// Numbers whose page has the same size with and without Snappy: matches save as much as literals cost.
+/// Returns numbers whose page has the same size with and without Snappy, because matches save as much as literals cost.
 fn as_long_as_before() -> impl Iterator<Item = ArrayRef> {
     (0..2000).filter_map(|seed| {
         let mut random = Random(seed);
@@ -112,7 +113,7 @@ fn as_long_as_before() -> impl Iterator<Item = ArrayRef> {
     })
 }
 
-/// Compressed bytes of the same length as the values are not mistaken for the values.
+/// If compressed bytes have the length of the values, they are not mistaken for the values.
 #[test]
 fn a_codec_is_not_guessed() {
     let mut files = 0;
@@ -121,7 +122,7 @@ fn a_codec_is_not_guessed() {
         let file = snappy(vec![("a", a), ("b", b)]);
         let original = opened(&file);
         let cut = &file[..footer(&file)];
-        // The codec of the sibling file decides.
+        // The sibling file's codec decides.
         assert_eq!(had_back(cut, &like(&original)).unwrap(), all(&original));
         // The other column of the file decides if it leaves no choice.
         let mut options = RepairOptions::default();
@@ -136,7 +137,7 @@ fn a_codec_is_not_guessed() {
     assert!(files > 0, "no page is as long as its values");
 }
 
-/// It is impossible to determine if a single page is compressed.
+/// We cannot determine if a single page is compressed, so the error names both possibilities.
 #[test]
 fn a_codec_that_nothing_shows_is_named() {
     let mut refused = 0;
@@ -159,7 +160,7 @@ fn a_codec_that_nothing_shows_is_named() {
     assert!(refused > 0);
 }
 
-/// A footer with two columns at one position is wrong, even if each can be read.
+/// If a footer has two columns at one position, it is wrong, even if each can be read.
 #[test]
 fn a_footer_with_chunks_over_each_other_is_not_believed() {
     let a: ArrayRef = Arc::new(Int64Array::from_iter_values(0..20));
@@ -183,7 +184,7 @@ fn a_footer_with_chunks_over_each_other_is_not_believed() {
     assert_eq!(repair.lost()[0].reason, "column chunks overlap");
 }
 
-/// A file that ends inside the first page of a row group has a loss.
+/// If a file ends inside a row group's first page, there is a loss.
 #[test]
 fn a_cut_page_is_a_loss() {
     let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..1000));
@@ -222,7 +223,7 @@ fn a_cut_page_is_a_loss() {
     assert!(repair.is_end_known());
 }
 
-/// An overwritten row group is a loss, even if the pages around it are complete.
+/// If a row group is overwritten, there is a loss, even if the pages around it are complete.
 #[test]
 fn a_row_group_of_zeros_is_a_loss() {
     let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..300));

@@ -1,9 +1,10 @@
-//! The verdict of `verify` agrees with reads: valid files can be read, and each error of a read is a finding.
+//! Checks that the verdict of `verify` agrees with reads. Valid files can be read, and each error of a read is a
+//! finding.
 //!
-//! A read ignores much of what `verify` checks: bounds, indexes, filters and counts. Not every error of `verify` is
-//! therefore an error of the read. Errors in the data of rows are errors of both. The exception is values that Arrow's
-//! arrays can represent although their annotation does not allow them. If valid data exceeds a limit or Arrow's range,
-//! the read returns an error with that reason.
+//! A read ignores much that `verify` checks, such as bounds, indexes, filters and counts. So not every error of
+//! `verify` is an error of the read, but errors in the data of rows are errors of both. The exception is values that
+//! Arrow's arrays can represent although their annotation does not allow them. If valid data exceeds a limit or Arrow's
+//! range, the read returns an error with this reason.
 
 use herringbone::format::{ConvertedType, LogicalType, SchemaElement, TimeUnit, Type};
 use herringbone::{Error, ErrorKind, ParquetFile, ReadOptions};
@@ -37,7 +38,7 @@ fn read(file: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Valid files that are refused because Arrow cannot represent them.
+/// The valid files that a read refuses because Arrow cannot represent them.
 const NO_ROOM: [&str; 6] = [
     "interval_beyond_arrow.parquet",
     "int96_beyond_nanoseconds.parquet",
@@ -47,14 +48,14 @@ const NO_ROOM: [&str; 6] = [
     "null_lists_of_2g.parquet",
 ];
 
-/// Invalid files that can be read: a page that starts inside a row, which other readers skip, and levels that lead to
-/// the same lists as valid levels would.
+/// The invalid files that can be read. One has a page that starts inside a row, which other readers skip, and the other
+/// has levels that lead to the same lists as valid levels would.
 const FORGIVEN: [&str; 2] = [
     "page_of_no_rows_but_values.parquet",
     "second_element_of_a_null_list.parquet",
 ];
 
-/// Returns the disagreement on a file, if any. Ignores files with unreadable footers.
+/// Returns the disagreement about a file, if there is one. Ignores files with unreadable footers.
 fn disagreement(name: &str, file: &[u8]) -> Option<String> {
     if ParquetFile::from_bytes(file.to_vec()).is_err() {
         return None;
@@ -86,7 +87,7 @@ fn files_of_all_kinds() {
     let mut found = Vec::new();
     for path in paths {
         let name = path.file_name().unwrap().to_string_lossy();
-        // 2 GiB of strings, which take long.
+        // This file has 2 GiB of strings, which take long.
         if name != "large_string_map.brotli.parquet" {
             found.extend(disagreement(&name, &std::fs::read(&path).unwrap()));
         }
@@ -94,7 +95,7 @@ fn files_of_all_kinds() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// A file with one column of text.
+/// Writes a file with one column of text.
 fn texts(element: SchemaElement, texts: &[&[u8]]) -> Vec<u8> {
     let length = |text: &&[u8]| (text.len() as u32).to_le_bytes();
     let values = texts.iter().map(|text| [&length(text)[..], text].concat());
@@ -102,7 +103,7 @@ fn texts(element: SchemaElement, texts: &[&[u8]]) -> Vec<u8> {
     one_column(element, texts.len(), vec![Page::v1(texts.len(), &body)])
 }
 
-/// Crafted files, each with true if both consider it valid.
+/// Returns crafted files, each with true if both consider it valid.
 fn crafted() -> Vec<(String, Vec<u8>, bool)> {
     let mut files = vec![
         ("a null key".to_owned(), null_key(), false),
@@ -177,7 +178,7 @@ fn crafted_files() {
     }
 }
 
-/// The values are valid, but too large for Arrow. The error of the read suggests a remedy.
+/// The values are valid, but too large for Arrow. The read's error suggests a remedy.
 #[test]
 fn sound_values_that_arrow_has_not() {
     let file = intervals(&[[0, 1 << 31, 0]]);
@@ -186,7 +187,7 @@ fn sound_values_that_arrow_has_not() {
     assert!(error.contains("`ignore_annotations`"), "{error}");
 }
 
-/// The values are invalid but unambiguous, so they are read as stored.
+/// The values are invalid but unambiguous, so we read them as they are stored.
 #[test]
 fn values_that_arrow_has_though_the_format_has_not() {
     let time = LogicalType::Time {

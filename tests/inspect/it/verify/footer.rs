@@ -1,4 +1,4 @@
-//! Footers with wrong information.
+//! Tests footers with wrong information.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ fn file() -> Vec<u8> {
     sound(DataPageVersion::V1)
 }
 
-/// A change of a column index.
+/// A change to a column index.
 type Change = fn(&mut ColumnIndex);
 
-/// Checks that the findings in a file are these lines.
+/// Checks that a file's findings are these lines.
 fn expect(file: &[u8], wanted: &[&str]) {
     assert_eq!(lines(file), wanted);
 }
@@ -164,7 +164,7 @@ fn metadata_of_column_chunks() {
     let line = "note encodings: encoding_stats count 3 pages of DATA_PAGE PLAIN, but there are 2 \
                 (column id, row group 0)";
     expect(&other, &[line]);
-    // A reader that finds no value in the dictionary would skip the row group.
+    // If a reader finds no value in the dictionary, it would skip the row group.
     let other = with_metadata(&file(), ID, |it| {
         let code = |it: &mut PageEncodingStats| it.encoding = Encoding::RleDictionary;
         it.encoding_stats.iter_mut().flatten().for_each(code);
@@ -239,13 +239,13 @@ fn old_bounds() {
         })
     };
     expect(&with(b"cod", b"herring"), &[]);
-    // Signed bytes: values from 0x80 on are the smallest.
+    // In the order of signed bytes, values from 0x80 on are the smallest.
     expect(&with(b"\xc3", b"herring"), &[]);
     let line = "warning statistics: the deprecated min and max do not bound the values in any order (column name, row group 0)";
     expect(&with(b"cod", b"eel"), &[line]);
 }
 
-/// A writer that compares numbers may choose either zero as the minimum, because they are equal.
+/// If a writer compares numbers, it may choose either zero as the minimum, because they are equal.
 #[test]
 fn old_bounds_of_zeros() {
     let numbers: ArrayRef = Arc::new(Float64Array::from(vec![0.0, 1.5, -0.0]));
@@ -270,7 +270,7 @@ fn old_bounds_of_zeros() {
     expect(&with(0.0, 1.0), &[line]);
 }
 
-/// INT96 did not have an order, so its bounds are never wrong.
+/// INT96 had no order, so its bounds are never wrong.
 #[test]
 fn old_bounds_of_int96() {
     let file = std::fs::read(files::testdata().join("built/int96_nanoseconds.parquet")).unwrap();

@@ -1,4 +1,4 @@
-//! GeoParquet metadata and coverings checked against geometries. Expected findings follow from the coordinates.
+//! Checks GeoParquet metadata and coverings against geometries. The expected findings follow from the coordinates.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::lines;
 use super::values::written;
 use crate::damage::with_footer;
 
-/// The bounds of one row: xmin, ymin, xmax, ymax.
+/// The bounds of one row, which are xmin, ymin, xmax and ymax.
 type Box4 = Option<[f64; 4]>;
 
 fn point(x: f64, y: f64) -> Vec<u8> {
@@ -19,7 +19,7 @@ fn point(x: f64, y: f64) -> Vec<u8> {
     [&[1, 1, 0, 0, 0][..], &ordinates].concat()
 }
 
-/// The points (1 2), (100 50), a null, and (-170 10), with the boxes of rows.
+/// Writes the points (1 2), (100 50), a null, and (-170 10), with the boxes of rows.
 fn file(members: &str, boxes: [Box4; 4], is_float: bool) -> Vec<u8> {
     let points = [
         Some(point(1.0, 2.0)),
@@ -87,13 +87,13 @@ fn true_claims_are_not_findings() {
     for members in [
         r#""geometry_types": []"#,
         r#""geometry_types": ["Polygon", "Point"], "bbox": [-170, 2, 100, 50]"#,
-        // From 90 eastward to -160: across the antimeridian, and around 1.
+        // This box goes from 90 eastward to -160, across the antimeridian, and around 1.
         r#""geometry_types": [], "bbox": [1, 2, -170, 50]"#,
         COVERING,
     ] {
         assert_eq!(found(members, TRUE), Vec::<String>::new(), "{members}");
     }
-    // Larger boxes, one of them across the antimeridian.
+    // These boxes are larger, and one of them lies across the antimeridian.
     let large = [
         Some([0.0, 0.0, 9.0, 9.0]),
         Some([90.0, 0.0, 180.0, 90.0]),
@@ -101,7 +101,7 @@ fn true_claims_are_not_findings() {
         Some([170.0, 0.0, -160.0, 90.0]),
     ];
     assert_eq!(found(COVERING, large), Vec::<String>::new());
-    // 0.1 is not a number of FLOAT. Writers round it in any direction.
+    // FLOAT has no number 0.1, and writers round it in any direction.
     for shift in [0.0, 1e-9] {
         let rounded = TRUE.map(|it| it.map(|it| it.map(|bound| bound + shift)));
         assert_eq!(lines(&file(COVERING, rounded, true)), Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! Geospatial statistics checked against geometries.
+//! Checks geospatial statistics against geometries.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::lines;
 use super::values::written;
 use crate::damage::{with_footer, with_metadata};
 
-/// A point in well-known binary with the coordinates of its type.
+/// Returns a point in well-known binary with the coordinates that its type has.
 fn point(code: u32, coordinates: &[f64]) -> Vec<u8> {
     let coordinates = coordinates
         .iter()
@@ -21,7 +21,7 @@ fn point(code: u32, coordinates: &[f64]) -> Vec<u8> {
         .collect()
 }
 
-/// Points as GEOGRAPHY or GEOMETRY, with statistics.
+/// Writes points as GEOGRAPHY or GEOMETRY, with statistics.
 fn file(values: &[Vec<u8>], geography: bool, statistics: GeospatialStatistics) -> Vec<u8> {
     let values: BinaryArray = values.iter().map(Some).collect();
     let file = written(vec![("g", Arc::new(values))], false);
@@ -54,7 +54,7 @@ fn statistics(bbox: BoundingBox, types: &[i32]) -> GeospatialStatistics {
         .geospatial_types(types.to_vec())
 }
 
-/// The findings with their kinds. All of them are in the single column.
+/// Returns the findings with their kinds. All of them are in the single column.
 fn found(file: &[u8]) -> Vec<String> {
     let place = " (column g, row group 0)";
     lines(file)
@@ -84,7 +84,7 @@ fn boxes_and_types_that_are_true() {
         )),
         nothing
     );
-    // Across the antimeridian, and with unknown types.
+    // This box lies across the antimeridian, and the types are unknown.
     (bbox.xmin, bbox.xmax) = (170.0, -170.0);
     assert_eq!(
         found(&file(&points(), true, statistics(bbox, &[]))),
@@ -140,7 +140,7 @@ fn boxes_that_are_none() {
         found(&file(&none, true, statistics(bbox.clone(), &[1]))),
         wanted
     );
-    // A plane does not have latitudes.
+    // A plane has no latitudes.
     assert_eq!(
         found(&file(&none, false, statistics(bbox, &[1]))),
         wanted[..4]
@@ -177,8 +177,8 @@ fn values_that_are_no_geometries() {
     );
 }
 
-/// The findings for a column of one point with an annotation, `geo` metadata and an extension type in the Arrow
-/// schema.
+/// Returns the findings for a column of one point with an annotation, `geo` metadata, and an extension type in the
+/// Arrow schema.
 fn said(logical_type: LogicalType, key_values: &[(&str, &str)], hint: Option<&str>) -> Vec<String> {
     use herringbone::arrow::array::RecordBatch;
     use herringbone::arrow::schema::{DataType, Field, Schema};
@@ -268,7 +268,7 @@ fn sources_of_the_reference_system_that_disagree() {
     );
 }
 
-/// `LINESTRING (0 50, 90 50)` reaches almost 60 degrees on a sphere.
+/// On a sphere, `LINESTRING (0 50, 90 50)` reaches almost 60 degrees.
 #[test]
 fn boxes_that_leave_out_arcs_and_values_that_are_extended() {
     let line: Vec<u8> = [&[1, 2, 0, 0, 0, 2, 0, 0, 0][..]]
@@ -289,14 +289,14 @@ fn boxes_that_leave_out_arcs_and_values_that_are_extended() {
             statistics(bbox, &[2]),
         ))
     };
-    // atan(tan(50°) / cos(45°))
+    // This is atan(tan(50°) / cos(45°)).
     let apex = 59.317_944;
     assert_eq!(of(apex + 1e-3), Vec::<String>::new());
     let arcs = "error geospatial_statistics: the bounding box does not contain parts of edges, \
                 which are arcs of great circles, or a pole within a polygon";
     assert_eq!(of(50.0), [arcs]);
     assert_eq!(of(apex - 1e-2), [arcs]);
-    // A point with the SRID 4326.
+    // This is a point with the SRID 4326.
     let mut extended = point(0x2000_0001, &[]);
     extended.extend(4326_u32.to_le_bytes());
     extended.extend([1.0_f64, 2.0].iter().flat_map(|it| it.to_le_bytes()));

@@ -1,4 +1,4 @@
-//! Files of other writers with known faults. Each expected finding was verified by hand.
+//! Verifies files by other writers that have known faults. We checked each expected finding by hand.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,8 +8,8 @@ use herringbone::ParquetFile;
 use crate::files;
 use crate::table::without_panic;
 
-/// The contents of `tests/expected/findings.txt`: files and their findings. Names of parquet-testing files start with
-/// `data/` or similar, the others with `testdata/`.
+/// Returns the contents of `tests/expected/findings.txt`, which are files and their findings. The names of
+/// parquet-testing files start with `data/` or similar, and all others with `testdata/`.
 fn expected() -> BTreeMap<String, Vec<String>> {
     let text = std::fs::read_to_string(files::expected().join("findings.txt")).unwrap();
     let mut expected = BTreeMap::<String, Vec<String>>::new();
@@ -23,8 +23,8 @@ fn expected() -> BTreeMap<String, Vec<String>> {
     expected
 }
 
-/// The findings in a file, or the reason why it is unreadable. Equal findings in several columns or pages are one line
-/// with their count. Numbers in these messages are omitted.
+/// Returns the findings in a file, or the reason why it is unreadable. Equal findings in several columns or pages are
+/// one line with their count. Numbers in these messages are omitted.
 fn found(path: &std::path::Path) -> Vec<String> {
     let source = herringbone::source::FileSource::open(path).unwrap();
     let file = match ParquetFile::from_source(source, herringbone::Limits::default()) {
@@ -89,7 +89,7 @@ fn generated_files() {
     check(paths, |name| name.starts_with("testdata/"));
 }
 
-/// Every hostile file has a finding, except those whose values only exceed the Arrow type.
+/// Every hostile file has a finding, except files whose values only exceed the Arrow type.
 #[test]
 fn hostile_files() {
     let sound: Vec<String> = files::parquet_files(&files::testdata().join("hostile"))
@@ -98,7 +98,7 @@ fn hostile_files() {
         .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
         .collect();
     let wanted = [
-        // Values that do not fit in the Arrow type.
+        // These files have values that do not fit in the Arrow type.
         "int96_beyond_nanoseconds",
         "interval_beyond_arrow",
         "null_fixed_of_2g",

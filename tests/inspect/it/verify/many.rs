@@ -1,4 +1,4 @@
-//! Small files with very many faults, or with very much to check.
+//! Verifies small files that have very many faults, or very much to check.
 
 use bytes::Bytes;
 use herringbone::ParquetFile;
@@ -21,7 +21,7 @@ fn the_first_findings_of_a_column_chunk_are_listed() {
     const PAGES: usize = 1700;
     let page = |i: usize| {
         let mut page = Page::v1(1, &(i as i32).to_le_bytes());
-        // A CRC that matches no value.
+        // This CRC matches no value.
         page.header.crc = Some(1);
         page
     };
@@ -67,7 +67,7 @@ fn column_chunks_over_each_other_are_not_looked_at_again_and_again() {
         while let Some(findings) = verify.next_part().unwrap() {
             lines.extend(findings.iter().map(ToString::to_string));
         }
-        // 80,000 bytes each, in a file of about twice that size.
+        // Each chunk has 80,000 bytes, in a file of about twice that size.
         assert!(
             (20..50).contains(&verify.chunks_done()),
             "{}",

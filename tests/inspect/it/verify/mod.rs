@@ -1,4 +1,4 @@
-//! `verify`: its findings in files of other writers, and in files damaged on purpose.
+//! Tests the findings that `verify` has in files by other writers, and in files that we damage on purpose.
 
 mod agreement;
 mod footer;
@@ -14,7 +14,7 @@ mod written;
 use herringbone::ParquetFile;
 use herringbone_inspect::verify::Finding;
 
-/// Returns the findings in a file. The file must have a footer.
+/// Returns the findings in a file, which must have a footer.
 pub(crate) fn findings(file: &[u8]) -> Vec<Finding> {
     let file = ParquetFile::from_bytes(file.to_vec()).unwrap();
     herringbone_inspect::verify(&file)
@@ -22,7 +22,7 @@ pub(crate) fn findings(file: &[u8]) -> Vec<Finding> {
         .collect()
 }
 
-/// The findings as lines.
+/// Returns the findings as lines.
 pub(crate) fn lines(file: &[u8]) -> Vec<String> {
     findings(file).iter().map(ToString::to_string).collect()
 }

@@ -1,4 +1,4 @@
-//! Pages and bloom filters with some bits changed.
+//! Verifies pages and bloom filters in which some bits were changed.
 
 use herringbone::{DataPageVersion, ParquetFile};
 use herringbone_inspect::verify::{Finding, FindingKind, Severity};
@@ -6,7 +6,7 @@ use herringbone_inspect::verify::{Finding, FindingKind, Severity};
 use super::findings;
 use crate::damage::{ID, LIST, NAME, SCORE, body, sound, with_metadata};
 
-/// The kinds of the findings. Checks that all of them are errors in this column of row group 0.
+/// Returns the kinds of the findings. Checks that all of them are errors in this column of row group 0.
 fn kinds(found: &[Finding], column: &str) -> Vec<FindingKind> {
     for finding in found {
         assert_eq!(
@@ -24,7 +24,7 @@ fn kinds(found: &[Finding], column: &str) -> Vec<FindingKind> {
 fn a_flipped_value_is_seen_by_checksum_and_bounds() {
     let mut file = sound(DataPageVersion::V1);
     let place = body(&file, ID, 1);
-    // The last value of the second page, 110, becomes 65646.
+    // The second page's last value, which is 110, becomes 65646.
     file[place.end - 2] = 1;
     let found = findings(&file);
     let (kind, checksum) = (FindingKind::Checksum, &found[0]);
@@ -44,7 +44,7 @@ fn a_flipped_value_is_seen_by_checksum_and_bounds() {
 #[test]
 fn text_that_is_not_utf8() {
     let mut file = sound(DataPageVersion::V1);
-    // The second entry of the dictionary. Each entry has a length prefix, and the first entry is "cod".
+    // This is the dictionary's second entry. Each entry has a length prefix, and the first entry is "cod".
     let place = body(&file, NAME, 0).start + 4 + 3 + 4;
     assert_eq!(&file[place..place + 3], b"eel");
     file[place] = 0xff;
@@ -68,7 +68,7 @@ fn text_that_is_not_utf8() {
             "1 values are not UTF-8, the first of them is value 0"
         )
     );
-    // The bloom filter no longer matches the value either.
+    // The bloom filter no longer matches the value, either.
     assert!(
         found
             .iter()
@@ -80,7 +80,7 @@ fn text_that_is_not_utf8() {
 fn indices_behind_the_end_of_the_dictionary() {
     let mut file = sound(DataPageVersion::V1);
     let place = body(&file, NAME, 2);
-    // Three codes of two bits. Padding fills a group of eight.
+    // There are three codes of two bits, and padding fills a group of eight.
     file[place.end - 2] = 0xff;
     let found = findings(&file);
     assert_eq!(
@@ -119,7 +119,7 @@ fn headers_of_version_2_count_nulls_and_rows() {
         let opened = ParquetFile::from_bytes(file.clone()).unwrap();
         opened.pages(0, leaf).unwrap().next().unwrap().unwrap()
     };
-    // Each count is a single byte, as a zigzag varint after its field header.
+    // Each count is a single byte, because it is a short zigzag varint after its field header.
     let header = |leaf| {
         let page = page(leaf);
         let start = page.start.offset as usize;

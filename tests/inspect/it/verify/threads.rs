@@ -5,7 +5,7 @@ use std::sync::Arc;
 use herringbone::arrow::array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
 use herringbone::{Compression, ParquetFile, SortingColumnOption, WriteOptions, Writer};
 
-/// 60 column chunks in 10 row groups: enough values for more than one thread.
+/// Writes 60 column chunks in 10 row groups, which have enough values for more than one thread.
 fn file() -> Vec<u8> {
     let rows = 0..30_000;
     let columns = (0..6).map(|i| -> (String, ArrayRef) {
@@ -55,7 +55,7 @@ fn findings_come_in_order() {
         parts
     };
     assert!(found(&bytes, 3).iter().all(|(_, lines)| lines.is_empty()));
-    // A bit in every 5000th byte, in the pages of most column chunks.
+    // A bit is flipped in every 5000th byte, in the pages of most column chunks.
     let end = bytes.len() - 10_000;
     for place in (1_000..end).step_by(5_000) {
         bytes[place] ^= 4;
@@ -68,7 +68,7 @@ fn findings_come_in_order() {
     }
 }
 
-/// Stopping early stops all threads.
+/// If the caller stops early, all threads stop.
 #[test]
 fn findings_may_be_left() {
     let file = ParquetFile::from_bytes(file()).unwrap();

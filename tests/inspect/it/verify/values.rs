@@ -1,4 +1,4 @@
-//! Values that their type does not allow, and bytes after the last value.
+//! Verifies values that their type does not allow, and bytes after the last value.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) fn written(columns: Vec<(&str, ArrayRef)>, dictionary: bool) -> Vec<u
     bytes
 }
 
-/// The file with all its columns annotated as decimals of this precision.
+/// Annotates all columns of the file as decimals with this precision.
 fn as_decimals(file: &[u8], precision: i32) -> Vec<u8> {
     with_footer(file, |parts| {
         // The Arrow schema would contradict the annotation.
@@ -34,7 +34,7 @@ fn as_decimals(file: &[u8], precision: i32) -> Vec<u8> {
             element.converted_type = Some(ConvertedType::Decimal);
             (element.precision, element.scale) = (Some(precision), Some(1));
         }
-        // Bounds of bytes follow another order than those of decimals.
+        // Bounds of bytes follow another order than bounds of decimals.
         for chunk in &mut parts.row_groups[0].columns {
             let metadata = chunk.meta_data.as_mut().unwrap();
             metadata.statistics = None;
@@ -87,7 +87,7 @@ fn decimals_with_too_many_digits() {
             "{found}"
         );
     }
-    // In dictionaries, they are found as entries and at each reference.
+    // In dictionaries, they are found both as entries and at each reference.
     let found = lines(&as_decimals(&written(columns.clone(), true), 3));
     let fixed_lines: Vec<_> = found.iter().filter(|line| line.contains("fixed")).collect();
     assert_eq!(fixed_lines.len(), 2, "{found:?}");

@@ -1,4 +1,4 @@
-//! Files written by this library are valid.
+//! Files that this library writes are valid.
 
 use herringbone::{
     BloomFilterOptions, ColumnOptions, Compatibility, ParquetFile, ReadOptions, WriteOptions,

@@ -1,5 +1,5 @@
-//! Random arrays of any Arrow type, as awkward as Arrow allows: sliced, with values under nulls, lists out of order,
-//! and dictionaries with null and duplicate values.
+//! Random arrays of any Arrow type, which are as awkward as Arrow allows. They are sliced, and have values under nulls,
+//! lists out of order, and dictionaries with null and duplicate values.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::leaves;
 use super::schemas::is_null;
 use crate::batches::{self, Nulls, Random};
 
-/// A batch of `n` rows, sometimes a slice of a longer one.
+/// Returns a batch of `n` rows, which is sometimes a slice of a longer one.
 pub(crate) fn batch(random: &mut Random, schema: &Arc<Schema>, n: usize) -> RecordBatch {
     let columns = schema
         .fields()
@@ -23,7 +23,7 @@ pub(crate) fn batch(random: &mut Random, schema: &Arc<Schema>, n: usize) -> Reco
     RecordBatch::try_new_with_options(schema.clone(), columns, &options).unwrap()
 }
 
-/// Random values of a field. If it is not nullable, values are only null at null slots of `around`.
+/// Returns random values of a field. If the field is not nullable, values are only null at null slots of `around`.
 pub(crate) fn array(
     random: &mut Random,
     field: &Field,
@@ -93,7 +93,7 @@ fn values(random: &mut Random, field: &Field, nulls: Option<NullBuffer>, n: usiz
     }
 }
 
-/// Offsets of lists that neither start at 0 nor end at the last slot, and the number of slots.
+/// Returns offsets of lists that neither start at 0 nor end at the last slot, and the number of slots.
 fn offsets<O: OffsetSizeTrait>(random: &mut Random, n: usize) -> (OffsetBuffer<O>, usize) {
     let mut at = random.below(3);
     let mut all = vec![O::usize_as(at)];
@@ -104,7 +104,7 @@ fn offsets<O: OffsetSizeTrait>(random: &mut Random, n: usize) -> (OffsetBuffer<O
     (OffsetBuffer::new(all.into()), at + random.below(3))
 }
 
-/// Random lists. Null lists have hidden elements too.
+/// Returns random lists. Null lists have hidden elements, too.
 fn list<O: OffsetSizeTrait>(
     random: &mut Random,
     child: &Arc<Field>,
@@ -116,7 +116,7 @@ fn list<O: OffsetSizeTrait>(
     GenericListArray::new(child.clone(), offsets, elements, nulls)
 }
 
-/// Random lists out of order, with shared elements.
+/// Returns random lists that are out of order and share elements.
 fn list_view<O: OffsetSizeTrait>(
     random: &mut Random,
     child: &Arc<Field>,

@@ -1,4 +1,4 @@
-//! Bloom filters of files with BOOLEAN columns.
+//! Tests bloom filters in files with BOOLEAN columns.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use herringbone::{
     BloomFilterOptions, ColumnOptions, ErrorKind, ParquetFile, WriteOptions, Writer,
 };
 
-/// The format has no bloom filters of BOOLEAN columns. pyarrow 26 refuses them by name, too.
+/// The format has no bloom filters for BOOLEAN columns. If they are requested by name, pyarrow 26 refuses them, too.
 #[test]
 fn an_option_for_all_columns_leaves_out_bloom_filters_of_booleans() {
     let flags: ArrayRef = Arc::new(BooleanArray::from(vec![true, false]));

@@ -1,4 +1,4 @@
-//! Hand-made arrays that random generation rarely produces.
+//! Tests hand-made arrays that random generation rarely produces.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use herringbone_arrow::schema::{DataType, Field, Schema};
 use super::compare::{difference, read, written};
 use crate::canonical;
 
-/// Writes and reads a batch with this single column, and returns the column read.
+/// Writes and reads a batch with this single column. Returns the column that was read.
 fn round_trip(array: ArrayRef, nullable: bool) -> ArrayRef {
     let field = Field::new("a", array.data_type().clone(), nullable);
     let schema = Arc::new(Schema::new(vec![field]));
@@ -42,7 +42,7 @@ fn dictionaries_in_runs_and_runs_in_dictionaries() {
     assert_eq!(canonical::lines(&read), want);
 }
 
-/// Required lists and dictionaries in required structs, inside a nullable struct.
+/// These are required lists and dictionaries in required structs, inside a nullable struct.
 #[test]
 fn required_fields_of_null_structs() {
     let offsets = OffsetBuffer::new(vec![0, 2, 2, 3].into());

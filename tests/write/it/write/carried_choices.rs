@@ -1,4 +1,5 @@
-//! The encoding choice for a column in one row group is reused for a number of values in later row groups.
+//! If the writer chooses an encoding for a column in one row group, it reuses the choice for a number of values in
+//! later row groups.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use super::chosen::options;
 use super::compare::{difference, read, written};
 use crate::batches::Random;
 
-/// The choices for the single column of a file with row groups of `rows` rows. Checks that the file reads back
+/// Returns the choices for the single column of a file with row groups of `rows` rows. Checks that the file reads back
 /// unchanged.
 fn choices(array: ArrayRef, rows: usize, options: WriteOptions) -> Vec<ColumnChoice> {
     let explanation = Explanation::new();
@@ -29,7 +30,7 @@ fn choices(array: ArrayRef, rows: usize, options: WriteOptions) -> Vec<ColumnCho
     explanation.take()
 }
 
-/// The row groups whose values were sampled.
+/// Returns the row groups whose values were sampled.
 fn looked_at(choices: &[ColumnChoice]) -> Vec<usize> {
     let looked_at = choices.iter().filter(|choice| !choice.estimates.is_empty());
     looked_at.map(|choice| choice.row_group).collect()
@@ -39,7 +40,7 @@ fn is_dictionary(kind: StoredAs) -> bool {
     matches!(kind, StoredAs::Dictionary { .. })
 }
 
-/// Doubles with two decimals, most of them small.
+/// Returns doubles with two decimals, most of which are small.
 fn rounded(n: usize) -> ArrayRef {
     let mut random = Random(11);
     let mut uniform = || (random.below(1 << 20) + 1) as f64 / (1 << 20) as f64;
@@ -59,7 +60,7 @@ fn words(n: usize) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(words))
 }
 
-/// There is one sample per 65,536 values, whatever the result.
+/// There is one sample per 65,536 values, no matter which choice it leads to.
 #[test]
 fn small_row_groups_are_looked_at_now_and_then() {
     for array in [new_values(80_000), words(80_000)] {
@@ -75,7 +76,7 @@ fn small_row_groups_are_looked_at_now_and_then() {
     }
 }
 
-/// Nulls count as values, because their levels are encoded too.
+/// Nulls count as values, because their levels are encoded, too.
 #[test]
 fn nulls_are_among_the_values_that_a_choice_holds_for() {
     let mut random = Random(3);
@@ -85,7 +86,7 @@ fn nulls_are_among_the_values_that_a_choice_holds_for() {
     assert_eq!(looked_at(&choices), [0, 9]);
 }
 
-/// The choices for the single column of a file whose row groups end after the given rows.
+/// Returns the choices for the single column of a file whose row groups end after the given rows.
 fn choices_by_hand(array: ArrayRef, ends: &[usize], options: WriteOptions) -> Vec<ColumnChoice> {
     let batch = RecordBatch::try_from_iter([("a", array)]).unwrap();
     let explanation = Explanation::new();
@@ -127,7 +128,7 @@ fn a_dictionary_that_saves_nothing_is_none_behind_one_that_did() {
     assert_eq!(looked_at(&choices), [0, 1]);
 }
 
-/// The choice for a dictionary does not apply to later values that do not repeat.
+/// If a dictionary was chosen, this does not apply to later values that do not repeat.
 #[test]
 fn values_behind_a_dictionary_are_looked_at() {
     let few = new_values(50);
@@ -144,8 +145,8 @@ fn values_behind_a_dictionary_are_looked_at() {
     assert_eq!(looked_at(&choices), [0, 1]);
 }
 
-/// New values do not become a dictionary. If few distinct values follow, they become one in the first row group with
-/// such values.
+/// New values do not become a dictionary. If few distinct values follow, they become one in the first row group that
+/// has such values.
 #[test]
 fn values_that_become_few_are_a_dictionary_at_once() {
     let mut random = Random(9);
@@ -167,7 +168,8 @@ fn values_that_become_few_are_a_dictionary_at_once() {
     }
 }
 
-/// Few distinct values, then new ones: a dictionary that saves nothing is abandoned, whatever was chosen.
+/// There are few distinct values, and then new ones. A dictionary that saves nothing is abandoned, even if it was
+/// chosen.
 #[test]
 fn values_that_become_new_are_no_dictionary() {
     let mut random = Random(9);
@@ -186,8 +188,8 @@ fn values_that_become_new_are_no_dictionary() {
     }
 }
 
-/// A dictionary of about 3,000 values takes fewer bytes before the codec and more after it. Later row groups do not
-/// try one as long as the choice of the first one holds.
+/// A dictionary of about 3,000 values takes fewer bytes before the codec, but more after it. Later row groups do not
+/// try one as long as the first one's choice holds.
 #[test]
 fn what_was_declined_by_the_codec_is_not_tried_again() {
     let choices = choices(
@@ -203,7 +205,7 @@ fn what_was_declined_by_the_codec_is_not_tried_again() {
     }
 }
 
-/// A dictionary in a sampled trial receives the first 64 of each 512 values. These are all new, and the values between
+/// In a sampled trial, a dictionary receives the first 64 of each 512 values. These are all new, and the values between
 /// them are all equal. After 65,536 values, the dictionary is tried with all values.
 #[test]
 fn what_tests_do_not_see_is_found_now_and_then() {

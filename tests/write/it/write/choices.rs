@@ -1,4 +1,4 @@
-//! Random legal writer options for a schema.
+//! Random writer options that are legal for a schema.
 
 use herringbone::format::{Encoding, Type};
 use herringbone::{
@@ -10,10 +10,10 @@ use herringbone_schema::{HintPolicy, from_arrow};
 
 use crate::batches::Random;
 
-/// All codecs that the writer supports.
+/// The names of all codecs that the writer supports.
 pub(crate) const CODECS: [&str; 6] = ["none", "snappy", "gzip", "brotli", "zstd", "lz4_raw"];
 
-/// The encodings for values of a type, except dictionaries.
+/// Returns the encodings for values of a type, except dictionaries.
 pub(crate) fn encodings(physical_type: Type) -> &'static [Encoding] {
     match physical_type {
         Type::Boolean => &[Encoding::Plain, Encoding::Rle],
@@ -37,7 +37,7 @@ pub(crate) fn encodings(physical_type: Type) -> &'static [Encoding] {
     }
 }
 
-/// Options that split a file of few rows into many pages and row groups.
+/// Returns options that split a file of few rows into many pages and row groups.
 pub(crate) fn options(random: &mut Random, schema: &Schema) -> WriteOptions {
     let mut options = WriteOptions::new()
         .compression(random.pick(&CODECS).parse().unwrap())

@@ -1,4 +1,5 @@
-//! Encodings, codecs and dictionaries chosen from a sample of the values. The expected choices follow from the values.
+//! Tests encodings, codecs and dictionaries that are chosen from a sample of the values. The expected choices follow
+//! from the values.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ fn table(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns).unwrap()
 }
 
-/// Returns the file with one column and the encodings of its data pages.
+/// Returns the file with one column, and the encodings of its data pages.
 pub(super) fn of_one(array: ArrayRef, options: WriteOptions) -> (ParquetFile, Vec<Encoding>) {
     let batch = table(vec![("a", array)]);
     let file = written(&batch.schema(), std::slice::from_ref(&batch), options).unwrap();
@@ -57,7 +58,7 @@ pub(super) fn options(compatibility: Compatibility, compression: &str) -> WriteO
         .compression(compression.parse().unwrap())
 }
 
-/// Integers of 56 random bits each. Only their highest byte can be compressed.
+/// Returns integers of 56 random bits each, in which only the highest byte can be compressed.
 fn noise(n: usize) -> Vec<i64> {
     let mut random = Random(7);
     (0..n).map(|_| (random.next() >> 8).cast_signed()).collect()
@@ -76,13 +77,14 @@ fn values_speak_for_an_encoding() {
         let (_, encodings) = of_one(steps.clone(), options(Widest, codec));
         assert_eq!(encodings, [Encoding::Plain], "{codec}");
     }
-    // A common prefix of 40 bytes and 6 different bytes: 8 bytes per value with delta encoding, 50 bytes without.
+    // The values have a common prefix of 40 bytes and 6 different bytes. Delta encoding takes 8 bytes per value, and
+    // without it they take 50 bytes.
     let prefix = "https://example.com/a/path/that/is/long/";
     let urls = (0..ROWS).map(|i| format!("{prefix}{i:06}"));
     let urls: ArrayRef = Arc::new(StringArray::from_iter_values(urls));
     let (_, encodings) = of_one(urls, options(Modern, "none"));
     assert_eq!(encodings, [Encoding::DeltaByteArray]);
-    // Doubles with 3 decimals below 1000 are integers of 20 bits in ALP, and 64 bits otherwise.
+    // In ALP, doubles with 3 decimals below 1000 are integers of 20 bits. Otherwise they have 64 bits.
     let rounded = noise(ROWS)
         .into_iter()
         .map(|v| (v % 1_000_000) as f64 / 1000.0);
@@ -96,8 +98,8 @@ fn values_speak_for_an_encoding() {
 #[test]
 fn few_doubles_and_timestamps_are_a_dictionary() {
     for compatibility in [Compatibility::Widest, Compatibility::Modern] {
-        // 5,000 values of 64 random bits in 40,000 rows: 8 bytes per row in PLAIN, or 1 byte and 13 bits in a
-        // dictionary.
+        // There are 5,000 values of 64 random bits in 40,000 rows. They take 8 bytes per row in PLAIN, or 1 byte and 13
+        // bits in a dictionary.
         let few: Vec<i64> = noise(5000);
         let mut random = Random(3);
         let picks: Vec<i64> = (0..ROWS).map(|_| random.pick(&few)).collect();
@@ -127,23 +129,23 @@ fn a_dictionary_without_hope_ends_early() {
         (page.num_values, encodings)
     };
     let values = noise(16 * 30_000);
-    // 1,024 values are enough for a sampled trial, after 512 rows. After another 4,096 rows, more than the maximum of
-    // 24,576 values are waiting.
+    // 1,024 values are enough for a sampled trial, after 512 rows. After another 4,096 rows, more values are waiting
+    // than the maximum of 24,576.
     let (num_values, encodings) = first_page(values.clone());
     assert_eq!((num_values, encodings), (73_728, vec![Encoding::Plain]));
     // One value in 16 repeats. If all were equally likely, 8,192 values would suggest 64,000 distinct ones, and 40,960
-    // values more than fit in a dictionary.
+    // values would suggest more than fit in a dictionary.
     let again = |share: usize| {
         let values = values.iter().enumerate();
         let values = values.map(|(at, value)| if at % share == 0 { 0 } else { *value });
         first_page(values.collect()).0
     };
     assert_eq!(again(16), 40_960);
-    // One value in four repeats. That suggests 114,000 distinct values, and later values are new less often.
+    // One value in four repeats. This suggests 114,000 distinct values, and later values are new less often.
     assert!(again(4) > 65_536, "{}", again(4));
 }
 
-/// The number of values of each data page.
+/// Returns the number of values in each data page.
 fn page_values(array: ArrayRef, options: WriteOptions) -> Vec<i32> {
     let (file, _) = of_one(array, options);
     let pages = file.pages(0, 0).unwrap().map(|page| page.unwrap().header);
@@ -174,7 +176,7 @@ fn a_sampled_trial_in_the_middle_of_a_page_does_not_end_it() {
     assert_eq!(page_values(Arc::new(strings), widest()), [6000]);
 }
 
-/// The first of 10,000 strings is the maximum, and precedes the sampled trial of the dictionary.
+/// The first of 10,000 strings is the maximum, and precedes the dictionary's sampled trial.
 #[test]
 fn values_from_before_a_sampled_trial_are_within_the_bounds() {
     let strings = (0..10_000).map(|i| format!("{:05}", 20_000 - i));
@@ -192,14 +194,15 @@ fn values_from_before_a_sampled_trial_are_within_the_bounds() {
     }
 }
 
-/// During a sampled trial, pages end where pages of indices would. At most 24,576 values wait.
+/// During a sampled trial, pages end at the rows at which pages of indices would end. At most 24,576 values wait.
 #[test]
 fn pages_of_a_sampled_trial_have_as_many_rows_as_those_of_indices() {
     let widest = || options(Compatibility::Widest, "none");
     let integers: ArrayRef = Arc::new(Int64Array::from(noise(ROWS)));
     assert_eq!(page_values(integers, widest()), [8192, 16_384, 15_424]);
-    // 8,192 empty strings, then strings of 20 bytes each. After 77,102 values, indices of 17 bits for all take more
-    // than the empty strings save. Rows are checked 4,096 at a time, and more than 24,576 values have already waited.
+    // There are 8,192 empty strings, and then strings of 20 bytes each. After 77,102 values, indices of 17 bits for all
+    // take more than the empty strings save. Rows are checked 4,096 at a time, and more than 24,576 values have already
+    // waited.
     let others = noise(100_000)
         .into_iter()
         .map(|value| format!("{value:016x}"));
@@ -210,7 +213,7 @@ fn pages_of_a_sampled_trial_have_as_many_rows_as_those_of_indices() {
     assert_eq!(pages[..4], [8192, 16_384, 32_768, 20_480]);
 }
 
-/// After a sampled trial, values are encoded again. Nulls are not among them.
+/// After a sampled trial, values are encoded again, but nulls are not among them.
 #[test]
 fn nulls_are_not_values_of_a_sampled_trial() {
     let values = noise(10_000).into_iter().enumerate();
@@ -231,8 +234,8 @@ fn nulls_are_not_values_of_a_sampled_trial() {
     assert_eq!(encodings, [Encoding::RleDictionary]);
 }
 
-/// 61,440 values drawn from 150,000 contain 50,400 distinct ones, and a dictionary saves nothing. A quarter of a
-/// million drawn values contain 124,000, and it saves half.
+/// If 61,440 values are drawn from 150,000, they contain 50,400 distinct ones, and a dictionary saves nothing. If a
+/// quarter of a million values are drawn, they contain 124,000, and a dictionary saves half.
 #[test]
 fn how_many_rows_there_may_be_tells_whether_a_dictionary_will_pay() {
     let mut random = Random(11);
@@ -240,12 +243,12 @@ fn how_many_rows_there_may_be_tells_whether_a_dictionary_will_pay() {
     let drawn: Vec<i64> = (0..ROWS).map(|_| random.pick(&few)).collect();
     let widest = || options(Compatibility::Widest, "none");
     let drawn_integers: ArrayRef = Arc::new(Int64Array::from(drawn.clone()));
-    // A page of indices, and another of twice its size, before pages have their final number of rows.
+    // There are a page of indices, and another one of twice its size, before pages have their final number of rows.
     let pages = page_values(drawn_integers.clone(), widest());
     assert_eq!(pages, [8192, 16_384, 15_424]);
     let pages = page_values(drawn_integers, widest().row_group_rows(61_440));
     assert_eq!(pages, [8192, 31_808]);
-    // Rows of lists may have more values than that.
+    // Rows of lists may have more values than this.
     let lists = drawn.iter().map(|value| Some([Some(*value)]));
     let lists = ListArray::from_iter_primitive::<Int64Type, _, _>(lists);
     let pages = page_values(Arc::new(lists), widest().row_group_rows(61_440));
@@ -260,23 +263,23 @@ fn what_only_repeats_the_one_before_is_given_up_by_the_second_page() {
     let repeated: ArrayRef = Arc::new(Int64Array::from_iter_values(repeated));
     let columns = ColumnOptions::new().page_bytes(100_000);
     let options = options(Compatibility::Widest, "none").column("a", columns);
-    // The column is checked when the second page has 100,000 bytes in PLAIN, which are 12,121 values with their
-    // levels. A page of values ends there, while a page of indices continues.
+    // The column is checked when the second page has 100,000 bytes in PLAIN, which are 12,121 values with their levels.
+    // A page of values ends there, while a page of indices continues.
     let pages = page_values(repeated, options.clone());
     assert_eq!(pages[..3], [8192, 12_121, 12_121]);
-    // Values drawn from 30,000 repeat more and more often.
+    // Values that are drawn from 30,000 repeat more and more often.
     let mut random = Random(12);
     let drawn = (0..values.len()).map(|_| random.pick(&values[..30_000]));
     let pages = page_values(Arc::new(Int64Array::from_iter_values(drawn)), options);
     assert_eq!(pages[..2], [8192, 16_384]);
 }
 
-/// A page with hardly any values is not evidence that all others are new.
+/// If a page has hardly any values, this is not evidence that all others are new.
 #[test]
 fn an_empty_page_gives_no_dictionary_up() {
-    // Three pages drawn from 140,000 values have 47,000 distinct ones, which so far is too many for a dictionary. A
-    // page of nulls and one new value follows. A quarter of a million values have 118,000 distinct ones, and the
-    // dictionary saves half.
+    // Three pages that are drawn from 140,000 values have 47,000 distinct ones, which so far is too many for a
+    // dictionary. A page of nulls and one new value follows. A quarter of a million values have 118,000 distinct ones,
+    // and then the dictionary saves half.
     let mut random = Random(5);
     let few: Vec<i64> = noise(140_000);
     let mut values: Vec<Option<i64>> = (0..57_344).map(|_| Some(random.pick(&few))).collect();
@@ -334,7 +337,7 @@ fn a_codec_that_saves_nothing_is_left_out_unless_it_is_asked_for() {
         let (file, _) = of_one(half.clone(), WriteOptions::new().prefer(prefer));
         assert_eq!(codec(&file), CompressionCodec::Zstd, "{prefer:?}");
     }
-    // Saving a ninth of the bytes takes longer to decompress than reading them all from fast storage.
+    // If a codec saves a ninth of the bytes, decompression takes longer than reading them all from fast storage.
     let ninth = bytes
         .iter()
         .flat_map(|value| [value.as_slice(), &[0]].concat());
@@ -354,7 +357,7 @@ fn a_codec_that_saves_nothing_is_left_out_unless_it_is_asked_for() {
     }
 }
 
-/// Split byte streams save an eighth of these values, but must be decompressed as a whole. PLAIN pages are stored
+/// Split byte streams save an eighth of these values, but they must be decompressed as a whole. PLAIN pages are stored
 /// without the codec.
 #[test]
 fn what_the_codec_is_left_out_of_is_not_decompressed() {
@@ -374,7 +377,8 @@ fn what_the_codec_is_left_out_of_is_not_decompressed() {
 
 #[test]
 fn entries_of_a_dictionary_are_sorted_where_that_is_said() {
-    // 1,000 integers in steps of 1,000,000,007, in random order. Sorted, they differ in few bytes.
+    // There are 1,000 integers in steps of 1,000,000,007, in random order. If they are sorted, they differ in few
+    // bytes.
     let mut random = Random(9);
     let picks: Vec<i64> = (0..ROWS)
         .map(|_| 1_000_000_007 * (random.below(1000) as i64 + 1))
@@ -385,7 +389,7 @@ fn entries_of_a_dictionary_are_sorted_where_that_is_said() {
     let first = file.pages(0, 0).unwrap().next().unwrap().unwrap();
     let header = first.header.dictionary_page_header.unwrap();
     assert_eq!((header.num_values, header.is_sorted), (1000, Some(true)));
-    // Read as an Arrow dictionary, the entries are in the order of the page.
+    // If we read the column as an Arrow dictionary, the entries are in the page's order.
     let words: Vec<String> = (0..ROWS)
         .map(|_| {
             format!(
@@ -416,7 +420,7 @@ fn entries_of_a_dictionary_are_sorted_where_that_is_said() {
 
 #[test]
 fn levels_that_compress_are_in_pages_of_version_1() {
-    // One random null in 20: 0.29 bits of information per row, 1 bit uncompressed.
+    // One random row in 20 is null. This is 0.29 bits of information per row, but 1 bit uncompressed.
     let mut random = Random(5);
     let values = (0..ROWS).map(|_| (random.below(20) > 0).then(|| random.below(5) as i32));
     let array: ArrayRef = Arc::new(values.collect::<Int32Array>());
@@ -433,13 +437,13 @@ fn levels_that_compress_are_in_pages_of_version_1() {
 }
 
 /// Indices are small as long as few entries have occurred. They then have zero bytes that compress well, so the first
-/// indices alone favour whole bytes. All indices together favour packed bits: pyarrow's file, with 13 bits per index,
-/// is 4 % smaller that way.
+/// indices alone favour whole bytes. But all indices together favour packed bits: pyarrow's file, with 13 bits per
+/// index, is 4 % smaller that way.
 #[test]
 fn the_first_indices_do_not_stand_for_all() {
     let mut random = Random(7);
     let mut uniform = || (random.below(1 << 30) + 1) as f64 / f64::from(1 << 30);
-    // A rounded gamma distribution.
+    // This is a rounded gamma distribution.
     let drawn = (0..20_000).map(|_| (-1000.0 * (uniform() * uniform()).ln()).round() / 100.0);
     let doubles: ArrayRef = Arc::new(Float64Array::from_iter_values(drawn));
     let explanation = Explanation::new();
@@ -482,7 +486,7 @@ fn an_explanation_has_every_column_chunk() {
     }
 }
 
-/// Columns whose pages end for many different reasons.
+/// Returns columns whose pages end for many different reasons.
 fn many_kinds(rows: usize) -> RecordBatch {
     let mut random = Random(11);
     let mut texts = |most: usize, distinct: usize| -> ArrayRef {
@@ -566,12 +570,12 @@ fn batches_and_threads_change_no_byte() {
     }
 }
 
-/// Frequent bytes of one stream are not frequent in another stream, nor in the levels.
+/// If bytes are frequent in one stream, they are not frequent in another stream, nor in the levels.
 #[test]
 fn streams_of_bytes_are_compressed_one_by_one() {
     let mut random = Random(2);
-    // The lowest byte is random, and the others are 0 to 15: 8 and 4 bits of information. Mixed, each byte has 5.8
-    // bits. A quarter of the bytes is random, which takes 0.8 bits to express.
+    // The lowest byte is random, and the others are 0 to 15, which are 8 and 4 bits of information. If we mix them,
+    // each byte has 5.8 bits. A quarter of the bytes is random, which takes 0.8 bits to express.
     let values: Vec<Option<i32>> = (0..ROWS)
         .map(|_| {
             let high = (1..4).map(|byte| (random.below(16) << (8 * byte)) as i32);
@@ -585,7 +589,7 @@ fn streams_of_bytes_are_compressed_one_by_one() {
     let (file, _) = of_one(Arc::new(Int32Array::from(values)), options);
     let chunk = file.metadata().column_chunk(0, 0).unwrap();
     let bytes = chunk.meta_data.unwrap().total_compressed_size as usize;
-    // The minimum is 20 bits per value and half a bit per level. Mixed, it is 23 bits.
+    // The minimum is 20 bits per value and half a bit per level. If we mix the bytes, it is 23 bits.
     let least = (non_null * 20 + ROWS / 2) / 8;
     assert!(bytes < least + least / 16, "{bytes} of at least {least}");
 }

@@ -7,7 +7,7 @@ use herringbone_arrow::schema::{Schema, SchemaRef};
 use crate::canonical;
 use crate::table::cut;
 
-/// The file of these batches.
+/// Returns the file that these batches make.
 pub(crate) fn written(
     schema: &SchemaRef,
     batches: &[RecordBatch],
@@ -32,14 +32,14 @@ pub(crate) fn in_batches(batch: &RecordBatch, rows: usize) -> Vec<RecordBatch> {
         .collect()
 }
 
-/// The findings of `verify` in a file.
+/// Returns the findings that `verify` has in a file.
 pub(crate) fn findings(file: &[u8]) -> Vec<String> {
     let file = ParquetFile::from_bytes(file.to_vec()).unwrap();
     let findings = herringbone_inspect::verify(&file).map(Result::unwrap);
     findings.map(|finding| finding.to_string()).collect()
 }
 
-/// The values of all rows, column by column, in normal form.
+/// Returns the values of all rows, column by column, in normal form.
 pub(crate) fn lines(batches: &[RecordBatch], columns: usize) -> Vec<Vec<String>> {
     (0..columns)
         .map(|i| {
@@ -96,7 +96,7 @@ pub(crate) fn difference(
     None
 }
 
-/// Panics with all faults, if any.
+/// Panics with all faults, if there are any.
 pub(crate) fn report(wrong: &[String]) {
     let shown: Vec<_> = wrong.iter().take(30).cloned().collect();
     assert!(

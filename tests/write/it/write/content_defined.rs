@@ -1,4 +1,4 @@
-//! Pages that end by their content.
+//! Tests pages that end by their content.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ fn sizes(min: usize, max: usize) -> ContentDefinedChunking {
         .max_chunk_bytes(max)
 }
 
-/// PLAIN values without a codec.
+/// Returns options for PLAIN values without a codec.
 fn plain() -> WriteOptions {
     WriteOptions::new()
         .compression(Compression::Uncompressed)
@@ -50,7 +50,7 @@ fn numbers(seed: u64, len: usize) -> Int64Array {
         .collect()
 }
 
-/// Lists of 0 to 4 values. Some lists and some values are null.
+/// Returns lists of 0 to 4 values, in which some lists and some values are null.
 fn lists(seed: u64, len: usize) -> ArrayRef {
     let random = &mut Random(seed);
     let mut lists = ListBuilder::new(Int64Builder::new());
@@ -68,7 +68,7 @@ fn lists(seed: u64, len: usize) -> ArrayRef {
     Arc::new(lists.finish())
 }
 
-/// One batch per kind of levels and of values.
+/// Returns one batch for each kind of levels and of values.
 fn kinds(len: usize) -> Vec<(&'static str, RecordBatch)> {
     let random = &mut Random(7);
     let mut nullable = |nulls: usize| {
@@ -103,7 +103,7 @@ fn kinds(len: usize) -> Vec<(&'static str, RecordBatch)> {
     ]
 }
 
-/// The number of levels of each data page, by row group.
+/// Returns the number of levels in each data page, by row group.
 fn pages(file: &[u8]) -> Vec<Vec<i32>> {
     let file = ParquetFile::from_bytes(file.to_vec()).unwrap();
     let row_groups = 0..file.metadata().num_row_groups();
@@ -118,7 +118,7 @@ fn pages(file: &[u8]) -> Vec<Vec<i32>> {
     row_groups.map(row_group_cuts).collect()
 }
 
-/// The bodies of the data pages of the first row group.
+/// Returns the bodies of the first row group's data pages.
 fn bodies(file: &[u8]) -> Vec<Vec<u8>> {
     let parquet = ParquetFile::from_bytes(file.to_vec()).unwrap();
     let pages = parquet.pages(0, 0).unwrap().map(Result::unwrap);
@@ -148,7 +148,7 @@ fn theirs(batch: &RecordBatch, options: CdcOptions, row_group_rows: usize) -> Ve
 #[test]
 fn pages_end_as_those_of_the_parquet_crate() {
     let kinds = kinds(60_000).into_iter();
-    // Lists end pages as in pyarrow, which the tests of the Python package compare. This crate has other ends.
+    // This crate ends pages of lists elsewhere. Ours end as in pyarrow, which the tests of the Python package compare.
     for (name, batch) in kinds.filter(|(name, _)| *name != "lists") {
         for (min, max, norm_level) in [(4 << 10, 16 << 10, 0), (1000, 30_000, 2), (1, 9000, -1)] {
             let options = CdcOptions {
@@ -208,7 +208,7 @@ fn an_insertion_changes_few_pages() {
         let batch = one_column(array, false);
         bodies(&written(&batch.schema(), &[batch], options).unwrap())
     };
-    // The numbers of pages, and of those that the file had before.
+    // This returns the number of pages, and how many of them the file had before.
     let kept = |options: WriteOptions| {
         let old = bodies_of(Arc::new(before.clone()), options.clone());
         let old: HashSet<_> = old.into_iter().collect();
@@ -245,7 +245,7 @@ fn sizes_are_between_the_limits() {
     assert!(last.len() <= 64 << 10);
     let lengths: HashSet<_> = others.iter().map(Vec::len).collect();
     assert!(lengths.len() > others.len() / 2, "pages differ in size");
-    // Limits of pages hold too.
+    // The limits of pages hold, too.
     let options = options.columns(ColumnOptions::new().page_rows(1000));
     let file = written(&batch.schema(), &[batch], options).unwrap();
     assert!(pages(&file)[0].iter().all(|values| *values <= 1000));
@@ -259,7 +259,7 @@ fn empty_strings_fill_pages() {
     let batch = one_column(Arc::new(texts), false);
     let options = plain().content_defined_chunking(ContentDefinedChunking::new());
     let file = written(&batch.schema(), &[batch], options).unwrap();
-    // Four bytes of length each, in pages of at most twice the 1 MiB of a chunk.
+    // Each value has four bytes of length, and a page has at most twice the 1 MiB of a chunk.
     let pages = pages(&file).remove(0);
     assert!(
         pages.len() > 1 && pages.iter().all(|values| *values <= 1 << 19),

@@ -1,4 +1,4 @@
-//! Values that are all new at first. Tests that they become a dictionary if they repeat later, and only then.
+//! Tests values that are all new at first. They become a dictionary if they repeat later, and only then.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn widest() -> WriteOptions {
     options(Compatibility::Widest, "none")
 }
 
-/// `n` distinct integers.
+/// Returns `n` distinct integers.
 fn distinct(n: usize) -> Vec<i64> {
     let mut random = Random(17);
     let values = (0..n as i64).map(|i| (random.next() >> 32).cast_signed() << 32 | i);
@@ -60,8 +60,8 @@ fn all_are(values: &[i64], encoding: Encoding) {
 
 #[test]
 fn cyclic_values_are_a_dictionary() {
-    // 10,000 entries of 8 bytes and 14 bits per value instead of 8 bytes per value. 20,000 values repeat in the second
-    // page.
+    // There are 10,000 entries of 8 bytes and 14 bits per value, instead of 8 bytes per value. 20,000 values repeat in
+    // the second page.
     for period in [5000, 10_000, 20_000] {
         all_are(&cyclic(period), RleDictionary);
     }
@@ -83,13 +83,14 @@ fn values_that_become_few_are_a_dictionary() {
         values.extend((8192..ROWS).map(|_| random.below(few) as i64));
         let (file, encodings) = of_one(integers(&values), widest());
         assert_eq!(encodings, [RleDictionary], "{few}");
-        // The first 8,192 values take 14 bits each, and an entry of 8 bytes. The others take 14 bits or are runs.
+        // The first 8,192 values take 14 bits each, and an entry of 8 bytes. The others take 14 bits, or are runs.
         assert!(file.source().len() < 8192 * 10 + (ROWS as u64 - 8192) * 2);
     }
 }
 
-/// Pages withheld from the dictionary have correct bounds, and their values are in the bloom filter. This holds for
-/// numbers and strings, whatever the outcome. The bytes do not depend on the batches or the threads.
+/// Pages that are withheld from the dictionary have correct bounds, and their values are in the bloom filter. This
+/// holds for numbers and strings, whether or not a dictionary results. The bytes depend neither on the batches nor on
+/// the threads.
 #[test]
 fn pages_of_a_sampled_trial_are_whole() {
     for values in [distinct(ROWS), cyclic(20_000), distinct(20_000)] {
@@ -116,8 +117,8 @@ fn pages_of_a_sampled_trial_are_whole() {
     }
 }
 
-/// A long string that repeats a few times saves more than all indices take. Averages miss that, and it is not stored
-/// as an index either, because the values after it are not.
+/// A long string that repeats a few times saves more than all indices take. Averages miss this. The string is not
+/// stored as an index, either, because the values after it are not.
 #[test]
 fn a_long_value_among_new_ones_is_written_with_those_behind() {
     let values = distinct(20_000);

@@ -1,4 +1,4 @@
-//! Every Arrow type, bare and nested, with every encoding, codec, page version and density of nulls.
+//! Tests every Arrow type, bare and nested, with every encoding, codec, page version and density of nulls.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::table::without_panic;
 
 pub(super) const ROWS: usize = 60;
 
-/// A type by itself, in lists, in a struct, as values of a map, and as a dictionary.
+/// Returns a type by itself, in lists, in a struct, as values of a map, and as a dictionary.
 pub(crate) fn nestings(leaf: &DataType) -> Vec<DataType> {
     use DataType as T;
     let item = || Arc::new(Field::new("item", leaf.clone(), true));
@@ -43,7 +43,7 @@ pub(crate) fn nestings(leaf: &DataType) -> Vec<DataType> {
     all
 }
 
-/// All types in all nestings, in nullable and non-nullable columns.
+/// Returns all types in all nestings, in nullable and non-nullable columns.
 pub(super) fn everything() -> SchemaRef {
     let types = leaf_types();
     let nested = types.iter().flat_map(nestings).enumerate();
@@ -56,7 +56,7 @@ pub(super) fn everything() -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-/// Options that give each column its encoding number `choice`, modulo the number of its encodings.
+/// Returns options that give each column its encoding number `choice`, modulo the number of its encodings.
 pub(super) fn encoded(schema: &Schema, choice: usize) -> WriteOptions {
     let mapping = from_arrow(schema, &WriteSchemaOptions::default()).unwrap();
     mapping

@@ -1,4 +1,5 @@
-//! Outputs that fail and abandoned writers: an error, no panic, and nothing that looks like a file.
+//! Tests outputs that fail and writers that are abandoned. There is an error, but no panic, and nothing that looks like
+//! a file.
 
 use std::fs;
 use std::io::{self, Write};
@@ -50,7 +51,8 @@ struct Limited<'a> {
     bytes: &'a mut Vec<u8>,
     room: usize,
     then: Full,
-    /// True if the previous call was interrupted. The system may interrupt any call, which must then be repeated.
+    /// True if the previous call was interrupted. The system may interrupt any call, and then the call must be
+    /// repeated.
     interrupted: bool,
 }
 
@@ -154,7 +156,7 @@ fn dropped_in_memory() {
     }
 }
 
-/// A folder for a single test, deleted on drop.
+/// A folder for a single test, which is deleted on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -199,7 +201,7 @@ fn dropped_at_a_path() {
     }
     assert_eq!(fs::read(&path).unwrap(), b"what was there");
 
-    // A bad batch fails the writer. Finishing it afterwards changes nothing.
+    // A bad batch fails the writer. If we finish the writer afterwards, this changes nothing.
     let mut writer = create_with(&path, batch.schema(), options(1)).unwrap();
     writer.write(&batch.project(&[0]).unwrap()).unwrap_err();
     writer.finish().unwrap_err();

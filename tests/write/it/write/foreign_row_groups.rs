@@ -1,4 +1,4 @@
-//! Row groups that are copied from other files, or encoded by the caller's own threads.
+//! Tests row groups that are copied from other files, or encoded by the caller's own threads.
 
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ fn copied_with_their_indexes_and_bloom_filters() {
         None
     );
 
-    // The indexes and filters are those of the other file, at their new places.
+    // The indexes and filters come from the other file, but are at new places.
     for (ordinal, from) in [(1, 2), (2, 0)] {
         for leaf in 0..2 {
             let (ours, theirs) = (
@@ -104,7 +104,7 @@ fn copied_with_their_indexes_and_bloom_filters() {
     assert_eq!((found, reader.metrics().row_groups_pruned), (1, 3));
 }
 
-/// All official files, each row group twice.
+/// Copies each row group of all official files twice.
 #[test]
 fn copied_from_official_files() {
     let Some(official) = files::official() else {
@@ -152,7 +152,7 @@ fn refused_with_the_reason() {
         let mut writer = Writer::new(Vec::new(), schema, options).unwrap();
         let error = writer.copy_row_group(&file, 0).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Argument);
-        // The writer can go on.
+        // After a refusal, the writer can go on.
         writer.finish().unwrap();
         error.to_string()
     };
@@ -207,7 +207,7 @@ fn copied_only_if_the_pages_fit_the_metadata() {
     writer.write(&batch).unwrap();
     let (metadata, mut damaged) = writer.finish_into().unwrap();
     let chunk = metadata.column_chunk(0, 0).unwrap().meta_data.unwrap();
-    // The second field of the page header, its size, becomes a structure.
+    // The second field of the page header, which is its size, becomes a structure.
     let at = chunk
         .dictionary_page_offset
         .unwrap_or(chunk.data_page_offset) as usize;
@@ -219,7 +219,7 @@ fn copied_only_if_the_pages_fit_the_metadata() {
     assert!(error.location().column.is_some());
 }
 
-/// The bytes of encoded columns are those that the writer itself makes.
+/// The bytes of encoded columns are the same as the writer itself makes.
 #[test]
 fn encoded_on_threads_of_the_caller() {
     for seed in 0..20 {

@@ -1,4 +1,4 @@
-//! Writes that a program ends early.
+//! Tests writes that a program ends early.
 
 use std::io;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use herringbone::{ColumnOptions, Interrupt, Result, WriteOptions, Writer};
 
 use crate::random::Random;
 
-/// The pages of one column: 100,000 rows in pages of 100.
+/// The number of pages in one column, which has 100,000 rows in pages of 100.
 const PAGES: usize = 1000;
 
-/// Fails from a call on, and counts the calls.
+/// An interrupt that fails from a call on, and counts the calls.
 #[derive(Debug)]
 struct FailsFrom {
     call: usize,
@@ -39,7 +39,7 @@ fn batch(columns: usize) -> RecordBatch {
     RecordBatch::try_from_iter((0..columns).map(&mut column)).unwrap()
 }
 
-/// Writes the batch in pages of 100 rows. Returns the file and the number of questions.
+/// Writes the batch in pages of 100 rows. Returns the file, and the number of questions.
 fn write(batch: &RecordBatch, threads: usize, call: usize) -> (Result<Vec<u8>>, usize) {
     let options = WriteOptions::new()
         .threads(threads)
@@ -48,7 +48,7 @@ fn write(batch: &RecordBatch, threads: usize, call: usize) -> (Result<Vec<u8>>, 
     written(batch, options, call)
 }
 
-/// Writes the batch. The question number `call` ends the write.
+/// Writes the batch. Question number `call` ends the write.
 fn written(batch: &RecordBatch, options: WriteOptions, call: usize) -> (Result<Vec<u8>>, usize) {
     let interrupt = Arc::new(FailsFrom {
         call,
@@ -81,7 +81,8 @@ fn a_write_ends_at_its_next_pages() {
     }
 }
 
-/// A page of one text of 524,288 bytes. With the four bytes of its length, it has four pieces of 131,072 and a rest.
+/// This is a page of one text of 524,288 bytes. With the four bytes of its length, it has four pieces of 131,072 and a
+/// rest.
 #[test]
 fn a_write_ends_within_a_page_that_is_slow_to_compress() {
     let mut random = Random(6);
@@ -106,7 +107,7 @@ fn a_write_ends_within_a_page_that_is_slow_to_compress() {
         let (whole, calls) = with(slow, usize::MAX);
         assert!(whole.is_ok());
         assert_eq!(calls, before + 4, "{slow}");
-        // The second question within the page, and its last one.
+        // These are the second question within the page, and its last one.
         for call in [calls - 2, calls] {
             let (ended, calls) = with(slow, call);
             let error = ended.unwrap_err().to_string();

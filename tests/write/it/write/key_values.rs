@@ -1,4 +1,4 @@
-//! Key-value metadata: in the footer, and also in the Arrow schema, where Arrow C++ reads it.
+//! Tests key-value metadata in the footer, and also in the Arrow schema, from which Arrow C++ reads it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ fn pair(key: &str, value: &str) -> KeyValue {
     KeyValue::new(key, value)
 }
 
-/// A file with one column that needs the Arrow schema.
+/// Writes a file with one column that needs the Arrow schema.
 fn written(metadata: HashMap<String, String>, options: WriteOptions) -> ParquetFile {
     let texts: ArrayRef = Arc::new(LargeStringArray::from(vec!["a"]));
     let field = Field::new("s", texts.data_type().clone(), true);
@@ -39,7 +39,7 @@ fn file(batch: &RecordBatch, options: WriteOptions) -> ParquetFile {
     ParquetFile::from_bytes(bytes).unwrap()
 }
 
-/// The pairs of the footer, without the pair of the Arrow schema.
+/// Returns the footer's pairs, without the pair of the Arrow schema.
 fn in_footer(file: &ParquetFile) -> Vec<(&str, Option<&str>)> {
     let all = file.metadata().key_value_metadata().iter();
     let all = all.filter(|pair| pair.key != "ARROW:schema");
@@ -102,7 +102,7 @@ fn the_last_pair_of_a_key_counts() {
     assert_eq!(read(&file), pairs(&[("k", "2")]));
 }
 
-/// Pairs that describe one file are not copied into the next one.
+/// If pairs describe one file, they are not copied into the next one.
 #[test]
 fn schemas_are_not_in_themselves() {
     let copied = pairs(&[
@@ -119,7 +119,7 @@ fn schemas_are_not_in_themselves() {
     assert_eq!(all, [pair("ARROW:schema", "mine")]);
 }
 
-/// GeoParquet metadata is known only after all geometries are written.
+/// GeoParquet metadata is only known after all geometries are written.
 #[test]
 fn pairs_that_are_known_in_the_end() {
     let point = [
@@ -156,7 +156,7 @@ fn a_hundred_thousand_pairs() {
     assert_eq!(read(&file).len(), 2 * PAIRS);
 }
 
-/// The bytes of a value are in the footer, and as they are in the Arrow schema, where Arrow C++ looks for them.
+/// A value's bytes are in the footer, and unchanged in the Arrow schema, because Arrow C++ looks for them there.
 #[test]
 fn values_of_any_bytes_are_kept() {
     let pickle: &[u8] = &[0x80, 0x04, 0x95, 0xFF, 0x00, b'a'];
@@ -174,13 +174,13 @@ fn values_of_any_bytes_are_kept() {
     let schema_pairs = schema_pairs.filter(|it| it.key == "ARROW:schema");
     let schema_pairs: Vec<_> = schema_pairs.filter_map(KeyValue::text).collect();
     let bytes = STANDARD.decode(schema_pairs[0]).unwrap();
-    // A flatbuffer has the length of a text before it, and a zero after it.
+    // A flatbuffer has a text's length before it, and a zero after it.
     let stored = [&[6, 0, 0, 0], pickle, &[0]].concat();
     assert_eq!(
         bytes.windows(11).filter(|window| *window == stored).count(),
         1
     );
-    // Arrow in Rust has text alone, and the types do not suffer.
+    // Arrow in Rust only has text, but the types do not suffer.
     let expected = pairs(&[("of the schema", "s"), ("text", "t")]);
     assert_eq!(read(&file), expected);
     let reader = file.read(ReadOptions::new()).unwrap();

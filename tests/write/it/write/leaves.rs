@@ -10,7 +10,7 @@ use herringbone_arrow::schema::{DataType, IntervalUnit, TimeUnit};
 
 use crate::batches::{self, Random, Shape};
 
-/// `n` values of a non-nested type.
+/// Returns `n` values of a non-nested type.
 pub(crate) fn values(
     random: &mut Random,
     t: &DataType,
@@ -21,7 +21,7 @@ pub(crate) fn values(
     let shape = random.pick(&[Shape::Random, Shape::Few, Shape::Sorted]);
     let mut words = batches::words(random, shape, n);
     if random.below(2) == 0 {
-        // The ends of number ranges, zeros of both signs and NaN.
+        // The words include the ends of number ranges, zeros of both signs and NaN.
         const EDGES: [u64; 8] = [
             0,
             u64::MAX,
@@ -52,7 +52,7 @@ pub(crate) fn values(
     }
 }
 
-/// Values from `convert`, or from `wild` under nulls.
+/// Returns values from `convert`, or from `wild` under nulls.
 fn primitive<T: ArrowPrimitiveType>(
     words: &[u64],
     nulls: Option<NullBuffer>,
@@ -71,7 +71,7 @@ fn primitive<T: ArrowPrimitiveType>(
     Arc::new(PrimitiveArray::<T>::new(values.into(), nulls).with_data_type(data_type.clone()))
 }
 
-/// Values of a type for which any bits are valid.
+/// Makes values of a type for which any bits are valid.
 macro_rules! plain {
     ($words:ident, $nulls:ident, $t:ident, $type:ty, $convert:expr) => {
         primitive::<$type>($words, $nulls, $t, $convert, $convert)
@@ -230,7 +230,7 @@ fn byte_values(words: &[u64], nulls: Option<NullBuffer>, t: &DataType) -> ArrayR
     }
 }
 
-/// Texts of 0 to 90 bytes, some of them with a common prefix.
+/// Returns texts of 0 to 90 bytes, some of which have a common prefix.
 fn text(word: u64) -> String {
     match word % 7 {
         0 => String::new(),

@@ -1,4 +1,4 @@
-//! The writer: its files read back by this library and by others, their metadata, and its behaviour on failures.
+//! Tests the writer: its files, which this library and others read back, their metadata, and its behaviour on failures.
 
 mod key_values;
 mod leaves;

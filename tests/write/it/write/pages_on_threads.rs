@@ -1,5 +1,5 @@
-//! The pages of a column that several threads finish: the bytes and errors are those of one thread, and pages are
-//! processed concurrently.
+//! Tests the pages of a column that several threads finish. The bytes and errors must be the ones that one thread
+//! makes, and pages are processed concurrently.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -22,12 +22,12 @@ use super::compare::{difference, in_batches, read, written};
 use crate::batches::Random;
 use crate::table::without_panic;
 
-/// Prefixes each page with its id, and records the order of pages.
+/// A cipher that prefixes each page with its id, and records the order of pages.
 #[derive(Debug, Default)]
 struct Watched {
     /// The pages that fail, by row group, column and ordinal.
     failing: BTreeSet<(usize, usize, usize)>,
-    /// A page that waits until a later page has started too.
+    /// A page that waits until a later page has started, too.
     waiting: Option<(usize, usize, usize)>,
     /// The pages that have started.
     begun: Mutex<BTreeSet<(usize, usize, usize)>>,
@@ -126,7 +126,7 @@ fn table(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
 
 const ROWS: usize = 9_000;
 
-/// One column of each kind, with its possible encodings. `None` lets the writer choose.
+/// Returns one column of each kind, with its possible encodings. `None` lets the writer choose.
 fn kinds() -> Vec<(ArrayRef, Vec<Option<Encoding>>)> {
     use Encoding::{
         Alp, ByteStreamSplit, DeltaBinaryPacked, DeltaByteArray, DeltaLengthByteArray, Plain, Rle,
@@ -232,7 +232,7 @@ fn threads_change_no_byte_of_a_single_column() {
     }
 }
 
-/// The ends of row groups depend on the columns' contents, not on the threads that finish their pages.
+/// The ends of row groups depend on the columns' contents, and not on the threads that finish their pages.
 #[test]
 fn row_groups_end_for_their_bytes_where_one_thread_ends_them() {
     let mut random = Random(5);
@@ -251,7 +251,7 @@ fn row_groups_end_for_their_bytes_where_one_thread_ends_them() {
         for version in [DataPageVersion::V1, DataPageVersion::V2] {
             for codec in ["none", "snappy", "zstd"] {
                 for dictionary in [false, true] {
-                    // Small pages, and pages large enough to become parts of their own.
+                    // There are small pages, and pages that are large enough to become parts of their own.
                     for page_bytes in [20_000, 400_000] {
                         let columns = ColumnOptions::new()
                             .dictionary(dictionary)
@@ -322,7 +322,7 @@ fn the_error_is_that_of_one_thread() {
         (vec![0, 1], vec![(0, 1, 21), (0, 0, 33)]),
         (vec![0, 1], vec![(0, 1, 21), (0, 0, 25), (0, 0, 26)]),
         (vec![0, 1], vec![(0, 1, 49), (1, 0, 3)]),
-        // In the slice of the value that is too large, and before and after it.
+        // The pages are in the slice of the value that is too large, and before and after it.
         (vec![2], vec![(1, 0, 26)]),
         (vec![2], vec![(1, 0, 28)]),
         (vec![0, 2], vec![(1, 0, 26)]),
@@ -368,7 +368,7 @@ impl io::Write for Limited {
     }
 }
 
-/// Neither a failing output nor an abandoned writer leaves threads that wait for each other.
+/// If an output fails or a writer is abandoned, this leaves no threads that wait for each other.
 #[test]
 fn an_output_may_fail_while_pages_are_under_way() {
     let batches = in_batches(&table(vec![("a", noise(9_000))]), 1_000);

@@ -1,4 +1,4 @@
-//! Files of this library, read by the `parquet` crate.
+//! The `parquet` crate reads files that this library writes.
 
 use bytes::Bytes;
 use herringbone_arrow::array::RecordBatch;
@@ -13,15 +13,15 @@ use crate::batches::Random;
 use crate::random::cases;
 use crate::table::without_panic;
 
-/// Types that the `parquet` crate reads with equal values. It reads seconds as milliseconds, and omits months of
-/// intervals.
+/// Returns the types that the `parquet` crate reads with equal values. It reads seconds as milliseconds, and omits the
+/// months of intervals.
 fn menu() -> Menu {
     use DataType as T;
     let mut menu = Menu::everything();
     menu.leaves.retain(|leaf| match leaf {
         T::Time32(unit) | T::Timestamp(unit, _) => *unit != TimeUnit::Second,
         T::Interval(unit) => *unit == IntervalUnit::DayTime,
-        // It reads these in their stored form.
+        // The crate reads these in their stored form.
         T::Decimal32(_, scale) | T::Decimal64(_, scale) => *scale >= 0,
         T::Decimal128(_, scale) | T::Decimal256(_, scale) => *scale >= 0,
         _ => true,

@@ -1,4 +1,4 @@
-//! Random files of the `parquet` crate, read by this library.
+//! This library reads random files that the `parquet` crate writes.
 
 use herringbone::ReadOptions;
 use herringbone_arrow::array::RecordBatch;
@@ -13,7 +13,7 @@ use crate::batches::Random;
 use crate::random::cases;
 use crate::table::without_panic;
 
-/// Types that the `parquet` crate writes without loss.
+/// Returns the types that the `parquet` crate writes without loss.
 fn menu() -> Menu {
     use DataType as T;
     let mut leaves = leaf_types();

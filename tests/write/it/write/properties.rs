@@ -1,4 +1,4 @@
-//! Random batches of random schemas are read back as written, with any options.
+//! Random batches of random schemas are read back as they were written, with any options.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::batches::Random;
 use crate::random::cases;
 use crate::table::without_panic;
 
-/// A random schema and some batches of it.
+/// Returns a random schema, and some batches of it.
 pub(crate) fn case(random: &mut Random, menu: &Menu) -> (SchemaRef, Vec<RecordBatch>) {
     let schema = Arc::new(menu.schema(random));
     let batches = (0..random.below(4))
@@ -48,8 +48,8 @@ fn check(seed: u64) -> Option<String> {
     }
 }
 
-/// The schema with the widest keys. Keys of 8 and 16 bits may have been widened, because column chunks have more
-/// values than the written arrays.
+/// Returns the schema with the widest keys. Keys of 8 and 16 bits may have been widened, because column chunks have
+/// more values than the written arrays.
 fn with_wide_keys(schema: &Schema) -> Schema {
     let fields: Vec<Field> = schema
         .fields()

@@ -1,4 +1,4 @@
-//! Files of the async writer are those of the blocking writer, byte by byte.
+//! The async writer's files equal the blocking writer's files, byte by byte.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -15,10 +15,10 @@ use crate::batches::Random;
 use crate::random::cases;
 use crate::remote::{EVERY_NTH_CASE, block_on};
 
-/// The length of a part in bytes. Most files have several.
+/// The length of a part in bytes. Most files have several parts.
 const PART_BYTES: u64 = 1000;
 
-/// A new object in memory. Each request is pending once.
+/// A new object in memory, on which each request is pending once.
 #[derive(Debug, Default, Clone)]
 struct Stored {
     object: Arc<Mutex<Option<Vec<u8>>>>,
@@ -77,7 +77,7 @@ impl Upload for Parts {
     }
 }
 
-/// Returns the file of the async writer.
+/// Returns the file that the async writer makes.
 pub(super) fn written(
     schema: &SchemaRef,
     batches: &[RecordBatch],

@@ -1,4 +1,4 @@
-//! Run-end encoded columns are read back as such.
+//! Run-end encoded columns are read back as run-end encoded columns.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn of_one(field: Field, array: ArrayRef) -> RecordBatch {
     RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![array]).unwrap()
 }
 
-/// The type at every position: alone, in structs, lists and maps.
+/// Returns the type at every position, which is alone, in structs, in lists and in maps.
 fn places(runs: &DataType) -> Vec<Field> {
     use DataType as T;
     let child = |nullable| Arc::new(Field::new("item", runs.clone(), nullable));
@@ -114,7 +114,7 @@ fn ends<R: RunEndIndexType>(array: &ArrayRef) -> Vec<R::Native> {
     array.as_run::<R>().run_ends().sliced_values().collect()
 }
 
-/// The run ends and values read back after each of these slots was written as a run of its own.
+/// Returns the run ends and values that are read back after each of these slots was written as a run of its own.
 fn read_ends(slots: &ArrayRef) -> (Vec<i64>, ArrayRef) {
     let each: Int64Array = (1..=slots.len() as i64).collect();
     let array = RunArray::<Int64Type>::try_new(&each, slots).unwrap();
@@ -197,7 +197,7 @@ fn batches_end_where_run_ends_do() {
     }
 }
 
-/// Rows whose elements together exceed the range of run ends, in pages that end within rows.
+/// There are rows whose elements together exceed the range of run ends, in pages that end within rows.
 #[test]
 fn batches_of_lists_end_where_run_ends_do() {
     let lists = |lengths: &[usize]| {
@@ -220,7 +220,7 @@ fn batches_of_lists_end_where_run_ends_do() {
     assert_eq!(difference(&batches, &read, &is), None);
 }
 
-/// Null lists occupy slots in lists of a fixed size, but add no runs.
+/// Null lists occupy slots in lists of a fixed size, but they add no runs.
 #[test]
 fn null_lists_of_fixed_size() {
     let values: ArrayRef = Arc::new(StringArray::from(vec!["x", "y", "z"]));
@@ -247,7 +247,7 @@ fn null_lists_of_fixed_size() {
     }
 }
 
-/// Writes a batch with the `parquet` crate, with a hint that it would not write itself.
+/// Writes a batch with the `parquet` crate, with a hint that the crate would not write itself.
 fn with_hint(batch: &RecordBatch, hint: &Schema) -> Vec<u8> {
     let hint = KeyValue::new("ARROW:schema".to_owned(), encode_arrow_schema(hint));
     let properties = WriterProperties::builder().set_key_value_metadata(Some(vec![hint]));

@@ -16,7 +16,7 @@ const UNITS: [TimeUnit; 4] = [
     TimeUnit::Nanosecond,
 ];
 
-/// The non-nested Arrow types, except dictionaries and runs.
+/// Returns the non-nested Arrow types, except dictionaries and runs.
 pub(crate) fn leaf_types() -> Vec<DataType> {
     use DataType as T;
     let mut all = vec![
@@ -86,15 +86,15 @@ pub(crate) struct Menu {
     pub(crate) runs: bool,
     /// True if list views are allowed.
     pub(crate) views: bool,
-    /// True if forms are allowed that other readers see as stored: groups and runs in dictionaries, and runs of
-    /// non-nullable values.
+    /// True if forms are allowed that other readers see as they are stored, which are groups and runs in dictionaries,
+    /// and runs of non-nullable values.
     pub(crate) layers: bool,
     /// True if elements and entries have custom names, and fields have metadata.
     pub(crate) names: bool,
 }
 
 impl Menu {
-    /// Everything that has a form in Parquet.
+    /// Returns everything that has a form in Parquet.
     pub(crate) fn everything() -> Self {
         let mut leaves = leaf_types();
         leaves.extend([
@@ -114,7 +114,7 @@ impl Menu {
         }
     }
 
-    /// A schema of up to six columns.
+    /// Returns a schema of up to six columns.
     pub(crate) fn schema(&self, random: &mut Random) -> Schema {
         let fields: Vec<Field> = (0..1 + random.below(6))
             .map(|i| {
@@ -237,7 +237,7 @@ pub(crate) fn is_null(data_type: &DataType) -> bool {
     }
 }
 
-/// The field, sometimes with an id, an extension type or other metadata.
+/// Returns the field, sometimes with an id, an extension type or other metadata.
 fn annotated(random: &mut Random, field: Field) -> Field {
     let extension = |name: &str, more: &str| {
         HashMap::from([

@@ -1,4 +1,4 @@
-//! Forms only written on request, and decimals with a negative scale.
+//! Tests forms that are only written on request, and decimals with a negative scale.
 
 use std::sync::Arc;
 
@@ -28,14 +28,14 @@ fn round_trip(batch: &RecordBatch, options: WriteOptions) -> Vec<u8> {
     file
 }
 
-/// The column that the `parquet` crate reads.
+/// Returns the column that the `parquet` crate reads.
 fn theirs(file: Vec<u8>) -> ArrayRef {
     let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(file)).unwrap();
     let mut reader = reader.build().unwrap();
     reader.next().unwrap().unwrap().column(0).clone()
 }
 
-/// Options for PLAIN uncompressed values.
+/// Returns options for PLAIN uncompressed values.
 fn plain() -> WriteOptions {
     let columns = ColumnOptions::new().dictionary(false);
     let options = WriteOptions::new().columns(columns);
@@ -46,7 +46,7 @@ fn holds(file: &[u8], values: &[u8]) -> bool {
     file.windows(values.len()).any(|window| window == values)
 }
 
-/// Times before 1970, at 1970-01-01, at midnight and with all digits.
+/// Times before 1970, at 1970-01-01, at midnight, and with all digits.
 const NANOS: [i64; 4] = [-1, 0, 86_400_000_000_000, 1_234_567_890_123_456_789];
 
 fn timestamps(unit: TimeUnit, zone: Option<&str>) -> ArrayRef {
@@ -78,7 +78,7 @@ fn int96_timestamps_of_all_units() {
         for zone in [None, Some("UTC")] {
             let array = timestamps(unit, zone);
             let file = round_trip(&of_one(array.clone()), options.clone());
-            // Nanoseconds of the day, and the Julian day. 1970 began with the Julian day 2 440 588.
+            // These are the nanoseconds of the day, and the Julian day. 1970 began with the Julian day 2 440 588.
             assert!(holds(&file, &[0, 0, 0, 0, 0, 0, 0, 0, 0x8d, 0x3d, 0x25, 0]));
             let theirs = theirs(file);
             assert_eq!(
@@ -98,7 +98,7 @@ fn timestamps_of_12_bytes() {
         for zone in [None, Some("UTC")] {
             let array = timestamps(unit, zone);
             let file = round_trip(&of_one(array.clone()), options.clone());
-            // No peer reads them. Each value is a little-endian count, in milliseconds if the unit is seconds.
+            // No peer reads them. Each value is a little-endian count, which is in milliseconds if the unit is seconds.
             let counts = array.to_data().buffers()[0].typed_data::<i64>().to_vec();
             let factor = if unit == TimeUnit::Second { 1000 } else { 1 };
             let wide = |count: &i64| (i128::from(*count) * factor).to_le_bytes()[..12].to_vec();
@@ -108,7 +108,7 @@ fn timestamps_of_12_bytes() {
     }
 }
 
-/// Reads files with known bytes in ALP, writes their values in ALP and reads them again.
+/// Reads files with known bytes in ALP, writes their values in ALP, and reads them again.
 #[test]
 fn alp_of_known_values() {
     for name in ["built/alp_float.parquet", "built/alp_double.parquet"] {
@@ -163,7 +163,7 @@ fn is_alp(file: &[u8]) {
     assert!(!metadata.encodings.contains(&Encoding::Plain));
 }
 
-/// Parquet does not have negative scales, so zeros are appended to the numbers.
+/// Parquet has no negative scales, so zeros are appended to the numbers.
 #[test]
 fn decimals_of_negative_scale() {
     let small = Decimal32Array::from(vec![Some(-99_999), None, Some(0), Some(7)]);

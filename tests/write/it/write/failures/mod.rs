@@ -1,4 +1,4 @@
-//! Schemas, batches, values and options that cannot be written: errors that name the column.
+//! Tests schemas, batches, values and options that cannot be written. The errors name the column.
 
 mod options;
 mod schemas;
@@ -13,7 +13,7 @@ use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
 use super::remote::written;
 use crate::table::without_panic;
 
-/// Writes an empty batch, then this one. Returns the error. An async writer has the same one.
+/// Writes an empty batch, and then this one. Returns the error, which must be the same with an async writer.
 pub(super) fn batch_error(schema: &SchemaRef, batch: &RecordBatch, threads: usize) -> Error {
     let options = WriteOptions::new().threads(threads);
     let batches = [RecordBatch::new_empty(schema.clone()), batch.clone()];
@@ -31,7 +31,7 @@ pub(super) fn batch_error(schema: &SchemaRef, batch: &RecordBatch, threads: usiz
     error
 }
 
-/// Returns the error of writing a column `odd` with this array. An array of two values starts with a valid one.
+/// Returns the error of writing a column `odd` with this array. If the array has two values, the first one is valid.
 pub(super) fn value_error(array: ArrayRef, nullable: bool, threads: usize) -> Error {
     let field = Field::new("odd", array.data_type().clone(), true);
     let file_field = field.clone().with_nullable(nullable);

@@ -1,4 +1,4 @@
-//! Options that are invalid in general or for a column.
+//! Tests options that are invalid in general, or for a column.
 
 use std::sync::Arc;
 

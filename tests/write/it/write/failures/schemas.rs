@@ -1,4 +1,4 @@
-//! Types without a form in Parquet, and batches with another schema.
+//! Tests types that have no form in Parquet, and batches that have another schema.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn struct_of(data_type: DataType) -> DataType {
     DataType::Struct(vec![Field::new("x", data_type, true)].into())
 }
 
-/// The error of a schema with this type, after a valid column.
+/// Returns the error for a schema with this type, after a valid column.
 fn schema_error(data_type: DataType) -> Error {
     let fields = vec![
         Field::new("fine", DataType::Int32, true),

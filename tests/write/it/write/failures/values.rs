@@ -1,4 +1,4 @@
-//! Values that a column cannot store, and the choice between several errors.
+//! Tests values that a column cannot store, and the choice between several errors.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn impossible_decimals() -> Vec<(ArrayRef, &'static str)> {
         let decimals = Decimal128Array::from(vec![99_999, value]);
         decimals.with_precision_and_scale(5, 2).unwrap()
     };
-    // Their lower 64 bits are 5.
+    // The lower 64 bits of these values are 5.
     let beyond = Decimal128Array::from(vec![1, (1 << 64) + 5]);
     let far_beyond = i256::from_parts(5, 1);
     let far_beyond = Decimal256Array::from(vec![i256::ONE, far_beyond]);
@@ -165,7 +165,7 @@ fn values_that_parquet_cannot_hold() {
             assert!(error.to_string().contains(words), "{data_type}: {error}");
             assert_eq!(error.location().column.as_deref(), Some("odd"));
         }
-        // The values are refused in dictionaries and runs too.
+        // The values are refused in dictionaries and runs, too.
         let keys = Int8Array::from(vec![0, 1, 0]);
         let dictionary = DictionaryArray::new(keys, array.clone());
         let ends = Int32Array::from(vec![2, 5]);
@@ -176,7 +176,7 @@ fn values_that_parquet_cannot_hold() {
     }
 }
 
-/// Values that fit the physical type are written unchanged on request, and the error names the option.
+/// On request, values that fit the physical type are written unchanged. The error names this option.
 #[test]
 fn values_out_of_range_are_written_on_request() {
     let five = |array: Decimal128Array| array.with_precision_and_scale(5, 2).unwrap();
@@ -236,7 +236,7 @@ fn values_that_the_physical_type_cannot_hold_stay_an_error() {
     }
 }
 
-/// A value that no slot refers to may be anything.
+/// If no slot refers to a value, it may be anything.
 #[test]
 fn impossible_values_that_nobody_sees() {
     for (array, _) in impossible_decimals().into_iter().chain(impossible_values()) {
@@ -256,8 +256,8 @@ fn impossible_values_that_nobody_sees() {
     }
 }
 
-/// Decimals in lists, and in rows after the first block, with nulls hiding other values. The error has the row of the
-/// batch.
+/// There are decimals in lists, and in rows after the first block, where nulls hide other values. The error has the row
+/// in the batch.
 #[test]
 fn errors_of_values_name_the_row() {
     let decimals = (0..20_000).map(|i| if i == 17_001 { 1_000 } else { i % 1_000 });
@@ -328,7 +328,7 @@ fn nulls_in_required_fields() {
     }
 }
 
-/// The first error of the first slice is returned for any number of threads.
+/// For any number of threads, the first error in the first slice is returned.
 #[test]
 fn the_same_error_for_any_number_of_threads() {
     let bad = |at: usize| -> ArrayRef {

@@ -1,4 +1,4 @@
-//! Bloom filters as read by the `parquet` crate: written values are found, and most others are not.
+//! Tests bloom filters as the `parquet` crate reads them. Written values are found, and most others are not.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::write::compare::written;
 
 const DISTINCT: i32 = 3000;
 
-/// Columns of 3000 distinct values, each of them twice, with nulls.
+/// Returns columns of 3000 distinct values, which occur twice each, with nulls.
 fn batch() -> RecordBatch {
     let ints = || (0..DISTINCT).chain(0..DISTINCT).map(|i| i * 7);
     let texts = || ints().map(|i| Some(format!("text {i}")));
@@ -53,7 +53,7 @@ fn batch() -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(nullable).unwrap()
 }
 
-/// The PLAIN bytes of the value `i` in a column, without a length.
+/// Returns the PLAIN bytes of value `i` in a column, without a length.
 fn bytes(column: usize, i: i32) -> Vec<u8> {
     match column {
         0 => i.as_bytes().to_vec(),
@@ -85,7 +85,7 @@ fn options(filter: BloomFilterOptions, dictionary: bool) -> WriteOptions {
     WriteOptions::new().columns(columns)
 }
 
-/// The share of absent values that a filter reports as present.
+/// Returns the share of absent values that a filter reports as present.
 fn false_positives(filter: &Sbbf, column: usize) -> f64 {
     let absent = (0..20_000).map(|i| i * 7 + 1 + i % 6);
     let taken = absent
@@ -140,7 +140,7 @@ fn sizes_are_bounded_and_told() {
             let metadata = chunk.meta_data.unwrap();
             let length = metadata.bloom_filter_length.unwrap();
             let start = metadata.bloom_filter_offset.unwrap() as usize;
-            // A header of a few bytes, then the bits.
+            // There is a header of a few bytes, and then the bits.
             let bits = header.num_bytes;
             assert!(
                 (bits + 4..bits + 32).contains(&length),
@@ -151,7 +151,7 @@ fn sizes_are_bounded_and_told() {
     }
 }
 
-/// If a dictionary is abandoned midway, its values are in the filter too.
+/// If a dictionary is abandoned midway, its values are in the filter, too.
 #[test]
 fn of_columns_that_leave_their_dictionary() {
     let batch = batch();
@@ -167,7 +167,7 @@ fn of_columns_that_leave_their_dictionary() {
 
 #[test]
 fn hashes_are_those_of_the_specification() {
-    // XXH64 with the seed 0, as published by its authors.
+    // These are XXH64 hashes with the seed 0, as its authors published them.
     assert_eq!(hash(b""), 0xef46_db37_51d8_e999);
     assert_eq!(hash(b"abc"), 0x44bc_2cf5_ad77_0999);
 }

@@ -1,4 +1,4 @@
-//! Bounds and counts of column chunks and of pages.
+//! Tests bounds and counts of column chunks and of pages.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::write::arrays;
 use crate::write::compare::written;
 use crate::write::schemas::leaf_types;
 
-/// Every type as a column, and as the elements of lists.
+/// Returns every type as a column, and as the elements of lists.
 pub(crate) fn schema() -> SchemaRef {
     let fields: Vec<_> = leaf_types()
         .into_iter()
@@ -29,7 +29,7 @@ pub(crate) fn schema() -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-/// Options for several row groups of several pages.
+/// Returns options for several row groups of several pages.
 pub(crate) fn options(compatibility: Compatibility, dictionary: bool) -> WriteOptions {
     let options = WriteOptions::new().compatibility(compatibility);
     let columns = options.columns.clone();
@@ -40,8 +40,8 @@ pub(crate) fn options(compatibility: Compatibility, dictionary: bool) -> WriteOp
     options.columns(columns).row_group_rows(70)
 }
 
-/// Calls `check` with each column chunk of some files: the file, row group and column, the type of the leaf, and the
-/// rows.
+/// Calls `check` with each column chunk of some files. The arguments are the file, the row group and column, the leaf's
+/// type, and the rows.
 pub(crate) fn for_each_chunk(
     options: &WriteOptions,
     mut check: impl FnMut(&ParquetFile, (usize, usize), &DataType, &[Row]),
@@ -74,7 +74,7 @@ fn for_each_chunk_of(
     assert_eq!(from, batch.num_rows());
 }
 
-/// Bounds as bytes, with their exactness.
+/// Bounds as bytes, and whether they are exact.
 struct Stored<'a> {
     min: Option<&'a [u8]>,
     max: Option<&'a [u8]>,
@@ -221,7 +221,7 @@ fn check_pages(
     total_order: bool,
 ) {
     let Some(index) = file.column_index(group, column).unwrap() else {
-        // Without an order there are no bounds. A page of NaNs has none either.
+        // If there is no order, there are no bounds. A page of NaNs has none, either.
         let all_nan = |rows: &[Row]| !values(rows).is_empty() && extremes(rows).is_none();
         let missing =
             !total_order && is_float(leaf) && pages(file, (group, column), rows).any(all_nan);
@@ -252,7 +252,7 @@ fn check_pages(
     check_order(leaf, &index);
 }
 
-/// The rows of each page, according to the offset index.
+/// Returns the rows in each page, according to the offset index.
 pub(crate) fn pages<'a>(
     file: &ParquetFile,
     (group, column): (usize, usize),

@@ -1,4 +1,5 @@
-//! Files of few rows, or of row groups kept small by the memory limit: bytes other than values, and pages.
+//! Tests files of few rows, or of row groups that the memory limit keeps small. We count pages, and bytes other than
+//! values.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use parquet::file::metadata::PageIndexPolicy;
 use crate::batches::Random;
 use crate::write::compare::{difference, read, written};
 
-/// Columns of four types in turn.
+/// Returns columns of four types in turn.
 fn table(columns: usize, rows: usize) -> RecordBatch {
     let mut random = Random(5);
     let column = |ordinal: usize| {
@@ -36,7 +37,7 @@ fn table(columns: usize, rows: usize) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns).unwrap()
 }
 
-/// The number of bytes of the pages, of the page indexes, and of the file.
+/// Returns the byte counts of the pages, of the page indexes, and of the file.
 fn bytes(file: &ParquetFile) -> (u64, u64, u64) {
     let (mut pages, mut indexes) = (0, 0);
     for group in 0..file.metadata().num_row_groups() {
@@ -49,7 +50,7 @@ fn bytes(file: &ParquetFile) -> (u64, u64, u64) {
     (pages, indexes, file.source().len())
 }
 
-/// The number of rows that the `parquet` crate reads with page indexes, and true if it found an index.
+/// Returns the number of rows that the `parquet` crate reads with page indexes, and true if it found an index.
 fn by_peer(file: Bytes) -> (usize, bool) {
     let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Required);
     let reader = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).unwrap();
@@ -79,8 +80,8 @@ fn a_file_of_single_pages_has_no_page_indexes() {
         );
         let (pages, indexes, all) = bytes(&ParquetFile::from_bytes(file).unwrap());
         assert_eq!(indexes, 0);
-        // A column takes about 110 bytes of the footer: name, type, offsets, bounds, levels. The Arrow schema contains
-        // its name too.
+        // In the footer, a column takes about 110 bytes for name, type, offsets, bounds and levels. The Arrow schema
+        // contains its name, too.
         assert!(all - pages < 200 * 130, "{all} {pages}");
     }
 }
@@ -124,7 +125,7 @@ fn little_memory_makes_row_groups_small_but_not_pages_tiny() {
             let Some(index) = file.offset_index(chunk.0, chunk.1).unwrap() else {
                 continue;
             };
-            // Pages end as they do with more memory: by their rows, the first page of a dictionary after 8,192 rows.
+            // Pages end by their rows, as they do with more memory. A dictionary's first page ends after 8,192 rows.
             // Only the last page may be shorter.
             let starts: Vec<i64> = index
                 .page_locations

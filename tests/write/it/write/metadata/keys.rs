@@ -1,4 +1,4 @@
-//! Values with the order of the format, from arrays and from the bytes of bounds.
+//! Values with the format's order, from arrays and from the bytes of bounds.
 
 use half::f16;
 use herringbone_arrow::array::Array;
@@ -56,7 +56,7 @@ pub(crate) fn is_float(data_type: &DataType) -> bool {
     )
 }
 
-/// The values of a leaf array, with `None` for nulls.
+/// Returns a leaf array's values, with `None` for nulls.
 pub(crate) fn keys(array: &dyn Array) -> Vec<Option<Key>> {
     use DataType as T;
     macro_rules! each {
@@ -105,7 +105,7 @@ fn bytes<T: AsRef<[u8]>>(value: Option<T>) -> Option<Key> {
     value.map(|value| Key::Bytes(value.as_ref().to_vec()))
 }
 
-/// Times in the units of the file.
+/// Returns times in the file's units.
 fn times(array: &dyn Array) -> Vec<Option<Key>> {
     use DataType as T;
     use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
@@ -133,14 +133,14 @@ fn times(array: &dyn Array) -> Vec<Option<Key>> {
         T::Duration(Millisecond) => each!(DurationMillisecondType, Key::number),
         T::Duration(Microsecond) => each!(DurationMicrosecondType, Key::number),
         T::Duration(Nanosecond) => each!(DurationNanosecondType, Key::number),
-        // Intervals do not have an order. Only their presence counts.
+        // Intervals have no order, so only their presence counts.
         _ => (0..array.len())
             .map(|i| array.is_valid(i).then_some(Key::Nan))
             .collect(),
     }
 }
 
-/// The value of a bound.
+/// Returns the value of a bound.
 pub(crate) fn bound(data_type: &DataType, bytes: &[u8]) -> Key {
     use DataType as T;
     let int32 = || i32::from_le_bytes(bytes.try_into().unwrap());

@@ -1,4 +1,4 @@
-//! Metadata checked against the rows: by brute force, in code that shares nothing with the writer.
+//! Checks metadata against the rows by brute force, in code that shares nothing with the writer.
 
 mod keys;
 mod rows;

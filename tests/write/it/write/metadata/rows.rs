@@ -6,15 +6,15 @@ use herringbone_arrow::schema::DataType;
 
 use super::keys::{Key, keys};
 
-/// A row of a leaf column.
+/// A row in a leaf column.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Row {
-    /// Repetition and definition levels.
+    /// The repetition and definition levels.
     pub(crate) levels: Vec<(u8, u8)>,
     pub(crate) values: Vec<Key>,
 }
 
-/// The type of the leaf of a column, bare or in a list.
+/// Returns the type of a column's leaf, bare or in a list.
 pub(crate) fn leaf_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::List(item) => item.data_type(),
@@ -22,7 +22,7 @@ pub(crate) fn leaf_type(data_type: &DataType) -> &DataType {
     }
 }
 
-/// The rows of a bare column or of a list. Lists and elements are nullable.
+/// Returns the rows of a bare column or of a list. Lists and elements are nullable.
 pub(crate) fn rows(array: &dyn Array) -> Vec<Row> {
     let DataType::List(_) = array.data_type() else {
         return keys(array).into_iter().map(|key| row([key], 0)).collect();
@@ -59,17 +59,17 @@ fn row(slots: impl IntoIterator<Item = Option<Key>>, null_def: u8) -> Row {
     row
 }
 
-/// All values of some rows.
+/// Returns all values in some rows.
 pub(crate) fn values(rows: &[Row]) -> Vec<&Key> {
     rows.iter().flat_map(|row| &row.values).collect()
 }
 
-/// The number of levels of some rows.
+/// Returns the number of levels in some rows.
 pub(crate) fn num_levels(rows: &[Row]) -> usize {
     rows.iter().map(|row| row.levels.len()).sum()
 }
 
-/// The number of occurrences of each level. Empty if the highest level is 0.
+/// Returns how often each level occurs. The result is empty if the highest level is 0.
 pub(crate) fn histogram(rows: &[Row], max: u8, level: impl Fn(&(u8, u8)) -> u8) -> Vec<i64> {
     if max == 0 {
         return Vec::new();
@@ -81,7 +81,7 @@ pub(crate) fn histogram(rows: &[Row], max: u8, level: impl Fn(&(u8, u8)) -> u8) 
     counts
 }
 
-/// The minimum and the maximum, ignoring NaNs.
+/// Returns the minimum and the maximum, and ignores NaNs.
 pub(crate) fn extremes(rows: &[Row]) -> Option<(Key, Key)> {
     let known = || values(rows).into_iter().filter(|key| **key != Key::Nan);
     Some((known().min()?.clone(), known().max()?.clone()))

@@ -1,4 +1,4 @@
-//! Pages, indexes, sizes and offsets: the footer and the indexes match the actual pages.
+//! Checks pages, indexes, sizes and offsets. The footer and the indexes must match the actual pages.
 
 use herringbone::format::{
     ColumnMetaData, ColumnOrder, Encoding, PageEncodingStats, PageType, SortingColumn, Type,
@@ -47,8 +47,8 @@ fn metadata(file: &ParquetFile, (group, column): (usize, usize)) -> ColumnMetaDa
         .unwrap()
 }
 
-/// The number of values including nulls, the number of rows, and the encoding of a data page. Headers of version 1
-/// have no number of rows.
+/// Returns the number of values including nulls, the number of rows, and the encoding of a data page. Headers of
+/// version 1 have no number of rows.
 fn data_page(page: &PageInfo) -> Option<(i32, Option<i32>, Encoding)> {
     let v1 = page.header.data_page_header.as_ref();
     let v2 = page.header.data_page_header_v2.as_ref();
@@ -280,7 +280,7 @@ fn without_indexes() {
     }
 }
 
-/// Values of a page of version 2 that do not compress are stored uncompressed.
+/// If values in a page of version 2 do not compress, they are stored uncompressed.
 #[test]
 fn pages_that_do_not_shrink() {
     let schema = bounds::schema();
@@ -333,7 +333,7 @@ fn the_footer() {
         }
         let by = file.metadata().created_by().unwrap();
         assert_eq!(by, CREATED_BY);
-        // application version x.y.z (build w)
+        // The form is: application version x.y.z (build w)
         let rest = by.strip_prefix("herringbone version ").unwrap();
         let (version, build) = rest.split_once(" (build ").unwrap();
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Rows that the writer sorts, in memory and with temporary files.
+//! Tests rows that the writer sorts, both in memory and with temporary files.
 
 mod order;
 mod rows;
@@ -12,7 +12,7 @@ use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::types::Int32Type;
 use herringbone_arrow::array::{ArrayRef, Int32Array};
 
-/// Memory for all rows, for some rows and for none.
+/// The amounts of memory for all rows, for some rows and for none.
 const MEMORY: [usize; 3] = [1 << 30, 6_000, 1];
 
 fn by(column: &str, descending: bool, nulls_first: bool) -> SortingColumnOption {
@@ -21,7 +21,7 @@ fn by(column: &str, descending: bool, nulls_first: bool) -> SortingColumnOption 
         .nulls_first(nulls_first)
 }
 
-/// The ordinals of rows.
+/// Returns the ordinals of rows.
 fn numbers(rows: usize) -> ArrayRef {
     Arc::new(Int32Array::from_iter_values(
         0..i32::try_from(rows).unwrap(),
@@ -40,7 +40,7 @@ fn compare(a: Option<usize>, b: Option<usize>, descending: bool, nulls_first: bo
     }
 }
 
-/// The column `n` of a file.
+/// Returns the column `n` of a file.
 fn order_of(file: &[u8]) -> Vec<usize> {
     order_in(&ParquetFile::from_bytes(file.to_vec()).unwrap())
 }

@@ -1,4 +1,4 @@
-//! The order of every type, compared with the order of values in Rust.
+//! Compares the order of every type with the order of values in Rust.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use crate::batches::Random;
 const ROWS: usize = 400;
 const BATCH_ROWS: usize = 90;
 
-/// A column and the rank of the value in each row, or `None` for a null.
+/// A column, and the rank of the value in each row, or `None` for a null.
 struct Column {
     array: ArrayRef,
     ranks: Vec<Option<usize>>,
 }
 
-/// The ranks of values. Equal values have equal ranks.
+/// Returns the ranks of values. Equal values have equal ranks.
 fn ranks<T>(values: &[Option<T>], compare: impl Fn(&T, &T) -> Ordering) -> Vec<Option<usize>> {
     let mut sorted: Vec<&T> = values.iter().flatten().collect();
     sorted.sort_by(|a, b| compare(a, b));
@@ -34,7 +34,7 @@ fn ranks<T>(values: &[Option<T>], compare: impl Fn(&T, &T) -> Ordering) -> Vec<O
         .collect()
 }
 
-/// Random values from `some`. A seventh of them is null.
+/// Returns random values from `some`. A seventh of them is null.
 fn values<T: Clone>(random: &mut Random, some: &[T]) -> Vec<Option<T>> {
     let value = |_| (random.below(7) > 0).then(|| random.pick(some));
     (0..ROWS).map(value).collect()
@@ -60,7 +60,7 @@ fn floats_of<T: ArrowPrimitiveType>(
     }
 }
 
-/// Zeros are equal. NaNs are equal too, and greater than numbers.
+/// Compares floats. Zeros are equal. NaNs are equal, too, and greater than numbers.
 macro_rules! order_of_floats {
     () => {
         |a, b| match (a.is_nan(), b.is_nan()) {
@@ -91,7 +91,7 @@ const TEXTS: [&str; 16] = [
 
 fn texts(random: &mut Random) -> Vec<Option<String>> {
     let mut some: Vec<String> = TEXTS.iter().map(|text| (*text).to_owned()).collect();
-    // Many texts that only differ far after the first bytes.
+    // There are many texts that only differ far after the first bytes.
     some.extend((0..60).map(|i| format!("https://example.com/path/{}/{i}", i % 3)));
     values(random, &some)
 }
@@ -148,7 +148,7 @@ fn booleans(random: &mut Random) -> Column {
     }
 }
 
-/// Changes the type of a column and retains its values.
+/// Changes a column's type, and retains its values.
 fn with_type(column: Column, data_type: DataType) -> Column {
     let data = column.array.to_data().into_builder().data_type(data_type);
     Column {
@@ -218,7 +218,7 @@ fn floats(random: &mut Random) -> Vec<(&'static str, Column)> {
     ]
 }
 
-/// Every type with an order.
+/// Returns every type that has an order.
 fn columns(random: &mut Random) -> Vec<(&'static str, Column)> {
     let zone = Some("UTC".into());
     let mut all = vec![
@@ -287,7 +287,7 @@ fn columns(random: &mut Random) -> Vec<(&'static str, Column)> {
     all
 }
 
-/// The column as a dictionary, with its values in their original order, some of them twice.
+/// Returns the column as a dictionary, with its values in their original order, some of them twice.
 fn as_dictionary(column: &Column) -> Column {
     let keys = (0..ROWS).map(|row| column.ranks[row].map(|_| i16::try_from(row).unwrap()));
     let keys = Int16Array::from_iter(keys);
@@ -297,7 +297,7 @@ fn as_dictionary(column: &Column) -> Column {
     }
 }
 
-/// The column with each value in a run of its own.
+/// Returns the column with each value in a run of its own.
 fn as_runs(column: &Column) -> Column {
     let ends = Int32Array::from_iter_values(1..=i32::try_from(ROWS).unwrap());
     Column {
@@ -306,7 +306,7 @@ fn as_runs(column: &Column) -> Column {
     }
 }
 
-/// The file of the columns `a`, `b`, … and `n`, sorted by all columns except `n`.
+/// Returns the file of the columns `a`, `b`, … and `n`, sorted by all columns except `n`.
 fn sorted(
     columns: &[&Column],
     directions: &[(bool, bool)],
@@ -380,7 +380,7 @@ fn of_columns_without_nulls() {
         if column.array.is_empty() || first.is_none() {
             continue;
         }
-        // The values under nulls are valid now, so rows with former nulls are omitted.
+        // The values under nulls are valid now, so we omit the rows that had nulls.
         let rows: Vec<usize> = (0..ROWS)
             .filter(|row| column.ranks[*row].is_some())
             .collect();

@@ -18,7 +18,7 @@ use crate::batches::Random;
 use crate::random::cases;
 use crate::table::without_panic;
 
-/// A random batch with the ordinals of its rows, and keys with many duplicates.
+/// Returns a random batch with the ordinals of its rows, and with keys that have many duplicates.
 fn batch(random: &mut Random, schema: &Arc<Schema>, rows: usize) -> RecordBatch {
     let batch = arrays::batch(random, schema, rows);
     let keys = (0..rows).map(|_| (random.below(5) > 0).then(|| random.below(4) as i8));
@@ -35,7 +35,7 @@ fn batch(random: &mut Random, schema: &Arc<Schema>, rows: usize) -> RecordBatch 
     RecordBatch::try_new(schema, columns).unwrap()
 }
 
-/// Returns the fault, if any. Returns an error if dictionaries cannot be combined.
+/// Returns the fault, if there is one. Fails if dictionaries cannot be combined.
 fn check(seed: u64) -> Result<Option<String>, herringbone::Error> {
     let random = &mut Random(seed);
     let schema = Arc::new(Menu::everything().schema(random));
@@ -115,7 +115,7 @@ fn the_file_is_the_same_for_any_threads_batches_and_memory() {
         written(&whole.schema(), &batches, options).unwrap()
     };
     let expected = file(1, 3_000, 1 << 30);
-    // 3,000 runs of one row each are merged 64 at a time, in two passes.
+    // There are 3,000 runs of one row each. They are merged 64 at a time, in two passes.
     assert!(file(2, 1, 1) == expected, "a run a row");
     for threads in [1, 2, 8] {
         for (rows, memory) in [(1, 1 << 30), (100, 50_000), (1_000, 20_000), (3_000, 1)] {
@@ -182,7 +182,7 @@ fn dictionary(keys: &[i8], values: &[&str]) -> ArrayRef {
     Arc::new(DictionaryArray::<Int8Type>::try_new(keys.to_vec().into(), values).unwrap())
 }
 
-/// Unused values are read back, and those of all batches form one dictionary.
+/// Unused values are read back, and the values of all batches form one dictionary.
 #[test]
 fn dictionaries_stay_whole() {
     let field = |ordered| {

@@ -1,4 +1,4 @@
-//! Temporary files of a sort: their contents and their removal.
+//! Tests a sort's temporary files, both their contents and their removal.
 
 use std::fs;
 use std::io::{self, Write};
@@ -23,7 +23,7 @@ use crate::table::without_panic;
 /// The text in the rows.
 const SECRET: &str = "nobody may read this";
 
-/// A folder for a single test, deleted on drop.
+/// A folder for a single test, which is deleted on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -43,7 +43,7 @@ impl Folder {
             .collect()
     }
 
-    /// The contents of the files in the folder that this process has open, with or without a name.
+    /// Returns the contents of the files in the folder that this process has open, with or without a name.
     #[cfg(target_os = "linux")]
     fn open_files(&self) -> Vec<Vec<u8>> {
         let open = fs::read_dir("/proc/self/fd").unwrap();
@@ -69,7 +69,7 @@ fn batch() -> RecordBatch {
     RecordBatch::try_from_iter([("s", texts), ("n", numbers(ROWS))]).unwrap()
 }
 
-/// Options that lead to several runs in a folder.
+/// Returns options that lead to several runs in a folder.
 fn options(folder: &Path) -> WriteOptions {
     WriteOptions::new()
         .sort_by(vec![by("s", false, false)])
@@ -95,7 +95,7 @@ fn is_sorted(order: &[usize]) -> bool {
 fn nothing_stays_of_them() {
     let folder = Folder::new("stays");
     let path = folder.0.join("a.parquet");
-    // Next to the file by default.
+    // By default, they are next to the file.
     let mut options = options(&folder.0);
     options.sort_folder = None;
     for finishes in [false, true] {
@@ -244,7 +244,7 @@ fn a_folder_that_takes_none() {
         assert!(ParquetFile::from_bytes(bytes).is_err());
         assert_eq!(folder.names(), ["file"]);
     }
-    // Rows that fit in memory do not need a folder.
+    // If rows fit in memory, they need no folder.
     let options = options(&folder.0.join("missing")).sort_memory_bytes(1 << 20);
     let mut writer = Writer::new(Vec::new(), batch().schema(), options).unwrap();
     write_all(&mut writer).unwrap();
@@ -300,7 +300,7 @@ fn they_are_encrypted_where_the_file_is() {
     }
 }
 
-/// Encryption without support for temporary files.
+/// An encryption that does not support temporary files.
 #[derive(Debug)]
 struct ForFilesOnly(Arc<dyn FileEncryption>);
 
