@@ -335,6 +335,23 @@ mod tests {
         }
     }
 
+    /// Two letters in the wrong order count once, and each other change counts for itself.
+    #[test]
+    fn changes_of_letters_are_counted() {
+        for (a, b, changes) in [
+            ("head", "head", 0),
+            ("", "abc", 3),
+            ("haed", "head", 1),
+            ("ba", "ab", 1),
+            ("badc", "abcd", 2),
+            ("bcd", "abcd", 1),
+            ("kitten", "sitting", 3),
+        ] {
+            assert_eq!(distance(a, b), changes, "{a} {b}");
+            assert_eq!(distance(b, a), changes, "{b} {a}");
+        }
+    }
+
     #[test]
     fn advice_names_commands_and_options_of_this_program() {
         let program = super::super::command();

@@ -421,6 +421,16 @@ fn conditions_in_files_are_bounded_while_they_are_read() {
     let marked = folder.with("marked.sql", "\u{feff}id < 3\n");
     let plain = herringbone(&["count", "-w", "id < 3", EXAMPLE]).stdout;
     herringbone(&["count", "-w", &format!("@{marked}"), EXAMPLE]).ok(&plain);
+    // The mark does not count among the 1,048,576 bytes, and the spaces after the condition do.
+    for (bytes, is_allowed) in [(1 << 20, true), ((1 << 20) + 1, false)] {
+        let text = format!("\u{feff}id < 3{}", " ".repeat(bytes - 6));
+        let at = format!("@{}", folder.with("longest.sql", text));
+        let run = herringbone(&["count", "-w", &at, EXAMPLE]);
+        match is_allowed {
+            true => run.ok(&plain),
+            false => run.fails(2, "the condition has more than 1048576 bytes"),
+        }
+    }
     if cfg!(unix) {
         herringbone(&["count", "-w", "@/dev/zero", EXAMPLE])
             .fails(2, "/dev/zero: the condition has more than 1048576 bytes");

@@ -347,6 +347,25 @@ fn explain_says_what_was_tried() {
     rewrite(&out, &[]).ok("");
 }
 
+/// A choice holds for 65,536 values at most, so that each row group of 60,000 values has a sample of its own.
+#[test]
+fn samples_of_row_groups_are_summed_up() {
+    let (folder, out) = place();
+    let numbers: String = (0..120_000).map(|i| format!("{}\n", 10 * i)).collect();
+    let csv = folder.with("numbers.csv", format!("steps\n{numbers}"));
+    let parquet = folder.file("numbers.parquet");
+    herringbone(&["convert", &csv, &parquet]).ok("");
+    let fixed = ["rewrite", &parquet, &out, "--compression", "none"];
+    let options = ["--row-group-rows", "60000", "--explain", "--json"];
+    let run = herringbone(&[&fixed[..], &["--compatibility", "modern"], &options].concat());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let object = json(&run);
+    assert_eq!(object["chosen"][0]["row_groups"], 2);
+    let sampled = object["sampled"].as_array().unwrap();
+    let plain = sampled.iter().find(|form| form["stored_as"] == "PLAIN");
+    assert_eq!(plain.unwrap()["row_groups"], 2, "{sampled:?}");
+}
+
 #[test]
 fn options_of_the_table_may_be_for_columns() {
     let options = ["--created-by", "test", "--truncate-bounds", "name=2"];
