@@ -15,7 +15,7 @@ const WORD: usize = 64;
 pub struct AcceptedKeys(Vec<u8>);
 
 impl AcceptedKeys {
-    /// Creates the table. A value is accepted if its bit is set.
+    /// Creates the table from one bit per value, which is set if the value is accepted.
     #[must_use]
     pub fn new(accepted: &BooleanBuffer) -> Self {
         let mut table: Vec<u8> = accepted.iter().map(u8::from).collect();

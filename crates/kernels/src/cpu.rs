@@ -87,7 +87,8 @@ impl Neon {
     }
 }
 
-/// A proof of AVX2, POPCNT, LZCNT, BMI1 and BMI2. Note that BMI2 is not necessarily fast.
+/// A proof of AVX2, POPCNT, LZCNT, BMI1 and BMI2. Note that BMI2 is not necessarily fast, so use [`Self::bmi2`] for
+/// PDEP and PEXT.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx2 {
     bmi2: Option<Bmi2>,

@@ -71,7 +71,7 @@ pub fn from_big_endian<T: Decimal>(bytes: &[u8]) -> Result<T, Malformed> {
     Ok(T::from_short(short))
 }
 
-/// Appends the numbers of `width` bytes each. An incomplete number at the end is ignored.
+/// Appends the numbers of `width` bytes each, and ignores an incomplete number at the end.
 ///
 /// # Errors
 /// Fails with [`Malformed`] if one of the numbers does not fit into `T`.
@@ -89,7 +89,7 @@ pub fn extend<T: Decimal>(bytes: &[u8], width: usize, out: &mut Vec<T>) -> Resul
     Ok(())
 }
 
-/// Appends integers as 64-bit integers. Returns false if one of them does not fit. In that case the appended values are
+/// Appends integers as 64-bit integers. Returns false if one of them does not fit, and then the appended values are
 /// meaningless.
 pub fn narrow(values: &[i128], out: &mut Vec<i64>) -> bool {
     multiversion!(narrow_all(values: &[i128], out: &mut Vec<i64>) -> bool)

@@ -155,7 +155,7 @@ fn check_bound(base: usize, entries: usize) -> Result<usize, Malformed> {
         .ok_or(Malformed("a dictionary has too many entries"))
 }
 
-/// Converts the keys to the width of their array. This does not copy 32-bit keys.
+/// Converts the keys to the width of their array, without copying 32-bit keys.
 fn native_keys<N: ArrowNativeType>(keys: Vec<u32>) -> ScalarBuffer<N> {
     if size_of::<N>() == size_of::<u32>() {
         let len = keys.len();

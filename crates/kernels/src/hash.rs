@@ -25,7 +25,7 @@ pub fn number(value: u64, seed: u64) -> u64 {
     fold(value ^ seed, MULTIPLIER)
 }
 
-/// Returns the hash of a byte array. Note that its upper half is of better quality.
+/// Returns the hash of a byte array, whose upper half is of better quality than the lower half.
 #[inline(always)]
 pub(crate) fn bytes(value: &[u8], seed: u64) -> u64 {
     // Since the other factors are derived from the seed, arrays that differ in a few bytes may have neighbouring

@@ -111,7 +111,7 @@ fn integers<V: Copy, T: Copy + Ord>(values: &[V], number: impl Fn(V) -> T) -> Op
     Some((min, max))
 }
 
-/// Declares the function for floats of one width. We compare their bits as integers of `$order`.
+/// Declares the function for floats of one width, whose bits it compares as integers of `$order`.
 macro_rules! floats {
     ($name:ident: $float:ty, $order:ident) => {
         #[inline(always)]

@@ -1,4 +1,4 @@
-//! Reads PLAIN, which stores fixed-width values back to back, little endian. This is also Arrow's layout.
+//! Reads PLAIN, which stores fixed-width values back to back, little endian, just as Arrow does.
 //!
 //! An incomplete value at the end of the bytes is ignored.
 

@@ -41,7 +41,7 @@ fn naive(data: &[u8], first: usize, width: u8, n: usize) -> Vec<u64> {
     (first..first + n).map(value).collect()
 }
 
-/// Checks all widths, lengths, first values and alignments of the data. There are no spare bytes.
+/// Checks all widths, lengths, first values and alignments of the data, which has no spare bytes.
 fn check_all<L: Lane + std::fmt::Debug>(cpu: impl Unpack) {
     let mark = MaybeUninit::new(L::truncate(77));
     for width in (0..=L::BITS).filter(|width| !cfg!(miri) || width % 9 < 2) {

@@ -197,7 +197,7 @@ impl Bitmap {
         self.bits(index, 1) != 0
     }
 
-    /// Returns `n` (at most 64) bits, starting at bit `start`. Bits past the end are zero.
+    /// Returns `n` (at most 64) bits, starting at bit `start`, with zeros past the end.
     #[inline]
     pub fn bits(&self, start: usize, n: usize) -> u64 {
         let n = n.min(64).min(self.len.saturating_sub(start));
@@ -426,7 +426,7 @@ impl Bitmap {
 
 /// The bits of a [`Bitmap`] from some position on, as words.
 pub(crate) struct WordsFrom<'a> {
-    /// The remaining words. The next bit is bit `shift` of the first one.
+    /// The remaining words. The next bit is bit `shift` in the first one.
     words: &'a [u64],
     shift: usize,
     /// The number of bits that have not been taken yet.

@@ -2,7 +2,7 @@
 
 use super::{Bitmap, load_bits, low_bits};
 
-/// A bitmap that is open for appending. [`finish`](Self::finish) returns the bits to the bitmap.
+/// A bitmap that is open for appending, until [`finish`](Self::finish) returns the bits to it.
 pub(crate) struct Writer {
     /// The bitmap's words, followed by zeros for the words that are still to be written.
     words: Vec<u64>,
@@ -39,7 +39,7 @@ impl Bitmap {
 }
 
 impl Writer {
-    /// Appends the lowest `n` (at most 64) bits of `bits`. The bits above them are zero.
+    /// Appends the lowest `n` (at most 64) bits of `bits`. The bits above them must be zero.
     ///
     /// This function has no branch, because the current word's fill level is unpredictable.
     #[inline(always)]
@@ -83,7 +83,7 @@ impl Writer {
         n - head - words * 64
     }
 
-    /// Appends `n` bits from `data`, starting at bit `first`. Bits past the end are zero.
+    /// Appends `n` bits from `data`, starting at bit `first`, with zeros past the end.
     #[inline(always)]
     pub(crate) fn push_packed(&mut self, data: &[u8], first: usize, n: usize) {
         let mut done = 0;

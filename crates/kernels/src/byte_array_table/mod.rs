@@ -38,7 +38,7 @@ struct Bucket {
 /// A map from values to the indices of equal byte arrays in a dictionary page.
 #[derive(Debug)]
 pub struct ByteArrayTable {
-    /// The table's places. Their number is a power of two, or zero.
+    /// The table's places, whose number is a power of two, or zero.
     places: Vec<Bucket>,
     num_arrays: usize,
     seed: u64,

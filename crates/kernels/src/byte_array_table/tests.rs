@@ -18,7 +18,7 @@ struct Page {
     ends: Vec<usize>,
 }
 
-/// Returns the indices of values. Each new value gets the next index.
+/// Returns the indices of values, after assigning the next index to each new value.
 fn indices(table: &mut ByteArrayTable, page: &mut Page, values: &[Vec<u8>]) -> Vec<u32> {
     let mut indices = vec![u32::MAX; values.len()];
     let mut pairs = values.iter().map(Vec::as_slice).zip(&mut indices);

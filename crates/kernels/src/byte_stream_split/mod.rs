@@ -37,8 +37,8 @@ struct Streams<'a> {
 }
 
 impl<'a> Streams<'a> {
-    /// Returns the bytes to read from stream `i`. [`Streams::new`] has checked that all streams of a value exist. Any
-    /// other stream is empty.
+    /// Returns the bytes to read from stream `i`. [`Streams::new`] has checked that all streams of a value exist, and
+    /// any other stream is empty.
     #[inline]
     fn get(&self, i: usize) -> &'a [u8] {
         self.data

@@ -1,4 +1,4 @@
-//! Encodes values to streams. Each stream contains one byte of every value.
+//! Encodes values to streams, so that each stream contains one byte of every value.
 //!
 //! Values of 2, 4 and 8 bytes are shifted as integers and truncated to a byte, which compilers vectorise. We write all
 //! streams for one block of values before the next block, so that the block stays in the L1 cache.
@@ -10,8 +10,8 @@ use crate::multiversion::multiversion;
 /// The number of value bytes that we split at once.
 const BLOCK_BYTES: usize = 4096;
 
-/// Appends the streams of `values`, which have `width` bytes each. An incomplete value at the end is ignored. Nothing
-/// is appended if `width` is 0.
+/// Appends the streams of `values`, which have `width` bytes each. This ignores an incomplete value at the end, and
+/// appends nothing if `width` is 0.
 pub fn split(values: &[u8], width: usize, out: &mut Vec<u8>) {
     let n = values.len().checked_div(width).unwrap_or_default();
     let bytes = n * width;

@@ -1,4 +1,4 @@
-//! Joins values of 8 bytes or more. Each step joins eight streams for sixteen values.
+//! Joins values of 8 bytes or more, in steps that join eight streams for sixteen values.
 //!
 //! For each value, a step writes eight bytes. The last step takes the last eight streams even if some of them have been
 //! written before, so no width needs a remainder.

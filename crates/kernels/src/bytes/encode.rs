@@ -93,8 +93,8 @@ unsafe fn append(
     unsafe { out.set_len(to) };
 }
 
-/// Appends values, each after its length. Every length must fit into four bytes. If a value is longer than that, the
-/// written length is wrong.
+/// Appends values, each after its length. Every length must fit into four bytes, because for a longer value the written
+/// length is wrong.
 pub fn append_byte_arrays(values: &[&[u8]], out: &mut Vec<u8>) {
     // The sum saturates, because it can overflow a `usize` if the same slice occurs many times.
     let bytes = values.iter().map(|value| PREFIX + value.len());

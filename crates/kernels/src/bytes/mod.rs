@@ -34,7 +34,7 @@ pub(crate) const ENDS_EARLY: Malformed = Malformed("byte array values end early"
 pub(crate) const NEGATIVE: Malformed = Malformed("a byte array has a negative length");
 pub(crate) const OVERFLOW: Malformed = Malformed("byte array offsets overflow");
 
-/// A Binary or Utf8 array under construction. `O` is `i32`, or `i64` for the Large types.
+/// A Binary or Utf8 array under construction, in which `O` is `i32`, or `i64` for the Large types.
 ///
 /// Invariants: `offsets` starts with 0, never decreases, and ends with the length of the data. If `utf8` is set,
 /// each value is valid UTF-8.

@@ -53,7 +53,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
     /// is set. Returns the position after all of them.
     ///
     /// # Errors
-    /// Fails as [`Self::append_plain`] describes. Unselected values may contain any bytes.
+    /// Fails as [`Self::append_plain`] describes, except that unselected values may contain any bytes.
     pub fn append_plain_wanted(
         &mut self,
         page: &[u8],
@@ -118,7 +118,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         Ok(walk.at)
     }
 
-    /// Appends the value at `at` if it is selected. This copy needs no slack.
+    /// Appends the value at `at` if it is selected, with a copy that needs no slack.
     fn copy_plain_one(
         &mut self,
         page: &[u8],

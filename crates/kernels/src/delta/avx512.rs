@@ -149,7 +149,7 @@ fn multiples_64(step: __m512i) -> [__m512i; 4] {
     ]
 }
 
-/// Interleaves the values at even and at odd positions. The values must be unsigned.
+/// Interleaves the values at even and at odd positions, which must be unsigned.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn in_order_64(even: __m512i, odd: __m512i) -> [__m512i; 4] {

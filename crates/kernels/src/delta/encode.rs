@@ -1,5 +1,5 @@
-//! Encodes DELTA_BINARY_PACKED in blocks of 4 miniblocks. A block has 128 values. It has 512 values if these take fewer
-//! bytes or, with [`Blocks::FastToRead`], only few more.
+//! Encodes DELTA_BINARY_PACKED in blocks of 4 miniblocks. A block has 128 values, or 512 values if these take fewer
+//! bytes. With [`Blocks::FastToRead`], it also has 512 values if these take only few more bytes.
 //!
 //! Each block has a least difference, and each miniblock has a width. Small blocks adapt to differences that change.
 //! But if the differences are similar throughout, large blocks have fewer numbers to store and to read.
@@ -136,11 +136,11 @@ macro_rules! encode {
     };
 }
 encode!(
-    /// Appends the header and then `values`. Differences wrap around in 32 bits.
+    /// Appends the header and then `values`, whose differences wrap around in 32 bits.
     encode_i32, i32, u32, pack_u32
 );
 encode!(
-    /// Appends the header and then `values`. Differences wrap around in 64 bits.
+    /// Appends the header and then `values`, whose differences wrap around in 64 bits.
     encode_i64, i64, u64, pack_u64
 );
 

@@ -43,7 +43,7 @@ mod sealed {
 
 /// A number type that DELTA_BINARY_PACKED encodes, which is `i32` or `i64`.
 pub trait Delta: Plain + sealed::Sealed + Eq + std::fmt::Debug {
-    /// The number of bits in the number. Wider deltas are truncated to this many bits.
+    /// The number of bits in the number, to which wider deltas are truncated.
     const BITS: u8;
 
     /// Returns the lowest bits of `value`.
@@ -200,7 +200,7 @@ impl<T: Delta> DeltaDecoder<T> {
         T::extend(self, data, n, out)
     }
 
-    /// Skips the next `n` values. This takes as long as reading them.
+    /// Skips the next `n` values, which takes as long as reading them.
     ///
     /// # Errors
     /// Fails with [`Malformed`] if fewer values are left, or if their bytes break the rules.

@@ -273,7 +273,7 @@ fn first_lanes_8(n: usize) -> __m256i {
     _mm256_cmpgt_epi64(_mm256_set1_epi64x(n as i64), _mm256_setr_epi64x(0, 1, 2, 3))
 }
 
-/// Fills the slots in `range`, shifted by one. These are at most 64 slots. The last offset is the one at `dense`.
+/// Fills the slots in `range`, which are at most 64, shifted by one. The last offset is the one at `dense`.
 ///
 /// # Safety
 /// There is memory for one slot more than up to the end of the range, and the first `dense + 1` slots are

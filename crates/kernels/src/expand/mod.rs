@@ -67,7 +67,7 @@ pub fn expand<T: Copy + Default + 'static>(
 /// has one value for each set bit among the slots `start..start + slots`.
 ///
 /// # Errors
-/// Fails with [`Malformed`] if the counts differ. In that case `out` is unchanged.
+/// Fails with [`Malformed`] if the counts differ, and leaves `out` unchanged then.
 pub(crate) fn expand_all<T: Copy + Default + 'static>(
     out: &mut Vec<T>,
     validity: &Bitmap,
@@ -169,7 +169,7 @@ trait Expand: Copy {
         start: usize,
     );
 
-    /// Fills `slots`, from the last one on. The values are their first `dense` entries.
+    /// Fills `slots`, from the last one on, with the values that are their first `dense` entries.
     ///
     /// `dense` must be the number of set bits in `start..start + slots.len()` of `validity`. All slots are initialised
     /// afterwards.
@@ -279,7 +279,7 @@ pub fn spread_bits(
     );
 }
 
-/// Implements [`spread_bits`]. This is inlined into one function per instruction set.
+/// Implements [`spread_bits`], and is inlined into one function per instruction set.
 #[inline(always)]
 fn spread_bits_with(
     deposit: impl Fn(u64, u64) -> u64,

@@ -42,7 +42,7 @@ pub(super) trait ExpandWord: Copy {
     );
 }
 
-/// Implements [`Expand::expand`]. This is inlined into one function per instruction set.
+/// Implements [`Expand::expand`], and is inlined into one function per instruction set.
 #[inline(always)]
 pub(super) fn expand<T: Copy + Default + 'static>(
     word: impl ExpandWord,
@@ -68,7 +68,7 @@ pub(super) fn expand<T: Copy + Default + 'static>(
     }
 }
 
-/// Implements [`Expand::spread`]. This is inlined into one function per instruction set.
+/// Implements [`Expand::spread`], and is inlined into one function per instruction set.
 #[inline(always)]
 pub(super) fn spread<T: Plain>(
     word: impl ExpandWord,
@@ -88,8 +88,8 @@ pub(super) fn spread<T: Plain>(
     spread_chunk(word, values, &mut dense, tail, bits);
 }
 
-/// Fills `slots`, which are at most 64, from the `values` that begin at `dense`. Each set bit takes one value. Advances
-/// `dense` past them.
+/// Fills `slots`, which are at most 64, from the `values` that begin at `dense`, and advances `dense` past them. Each
+/// set bit takes one value.
 #[inline(always)]
 fn spread_chunk<T: Plain>(
     word: impl ExpandWord,
@@ -134,7 +134,7 @@ fn place<'a, T: Plain>(
     }
 }
 
-/// Implements [`Expand::expand_offsets`]. This is inlined into one function per instruction set.
+/// Implements [`Expand::expand_offsets`], and is inlined into one function per instruction set.
 #[inline(always)]
 pub(super) fn expand_offsets<O: Copy + 'static>(
     word: impl ExpandWord,

@@ -89,8 +89,8 @@ impl Compact for Scalar {
 /// If a word has fewer values than this, we search for their slots one by one.
 const SPARSE: u32 = 16;
 
-/// Appends the `values` whose bit is set. Value `i` belongs to bit `first + i` of `bits`. Bits past the end of `bits`
-/// count as zeros.
+/// Appends the `values` whose bit is set. Value `i` belongs to bit `first + i` of `bits`, and bits past the end of
+/// `bits` count as zeros.
 pub fn filter<T: Copy + 'static>(values: &[T], bits: &[u8], first: usize, out: &mut Vec<T>) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -140,8 +140,8 @@ fn filter_plain_with<T: Plain>(
     }
 }
 
-/// Drops the `values` from `start` on whose bit is not set. Value `start + i` belongs to bit `i`. Values that have no
-/// bit are dropped, too.
+/// Drops the `values` from `start` on whose bit is not set, and also values that have no bit. Value `start + i` belongs
+/// to bit `i`.
 pub fn retain<T: Copy + 'static>(values: &mut Vec<T>, start: usize, bits: &BooleanBuffer) {
     #[cfg(target_arch = "x86_64")]
     {

@@ -81,7 +81,7 @@ fn check_plain<T: Plain + PartialEq + std::fmt::Debug>(from: impl Fn(usize) -> T
         let mut expected = vec![from(9999)];
         expected.extend((0..n).filter(|i| is_wanted(*i)).map(|i| values[i]));
         for shift in 0..2 {
-            // An incomplete value follows. The data is aligned in one case and unaligned in the other.
+            // An incomplete value follows, and the data is aligned in one case and unaligned in the other.
             let mut page = vec![0; shift];
             page.extend_from_slice(plain::bytes(&values));
             page.push(0xff);

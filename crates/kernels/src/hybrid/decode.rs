@@ -41,7 +41,7 @@ pub(super) unsafe trait Values<T> {
     -> Result<(), Malformed>;
 }
 
-/// Appends the conversions of the next `n` values. After an error, nothing is appended.
+/// Appends the conversions of the next `n` values, or nothing if there is an error.
 #[inline(always)]
 pub(super) fn extend<T: Copy>(
     values: &impl Values<T>,
@@ -172,7 +172,7 @@ fn fill<T: Copy>(slots: &mut [MaybeUninit<T>], n: usize, value: T) {
     }
 }
 
-/// Implements [`fill`] in blocks of `N` slots. The last block may extend past `n`.
+/// Implements [`fill`] in blocks of `N` slots, and so the last block may extend past `n`.
 #[inline(always)]
 fn fill_blocks<T: Copy, const N: usize>(slots: &mut [MaybeUninit<T>], n: usize, value: T) {
     let value = MaybeUninit::new(value);

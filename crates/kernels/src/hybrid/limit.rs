@@ -13,7 +13,7 @@ pub(super) struct Limit {
 const HIGHEST: u64 = u64::from_le_bytes([0x80; 8]);
 
 impl Limit {
-    /// Creates the bound. Bytes up to `max` are within it.
+    /// Creates a bound that bytes up to `max` are within.
     #[inline(always)]
     pub(super) fn new(max: u8) -> Self {
         Self {

@@ -96,7 +96,7 @@ impl HybridDecoder {
         self.width
     }
 
-    /// Appends `n` values of one bit to `out`. Returns the number of ones among them.
+    /// Appends `n` values of one bit to `out`, and returns the number of ones among them.
     ///
     /// # Errors
     /// Fails with [`Malformed`] if the runs end early or have wider values. Some values may already have been appended

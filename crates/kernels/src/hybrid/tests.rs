@@ -7,7 +7,7 @@ use crate::bit_unpack::Unpack;
 #[derive(Debug, Clone)]
 enum Written {
     Repeated(u32, usize),
-    /// Values that are padded with ones to whole groups. Only a page's last run needs padding.
+    /// Values that are padded with ones to whole groups, which only a page's last run needs.
     Packed(Vec<u32>),
 }
 

@@ -55,7 +55,7 @@ pub enum Layout {
 /// Appends timestamps as counts of units since the epoch, rounded down. There are `per_second` units per second (1,
 /// 10^3, 10^6 or 10^9). Values that do not fit into 64 bits wrap around.
 ///
-/// Returns true if any value wrapped around. [`overflows`] identifies these values.
+/// Returns true if any value wrapped around, and then [`overflows`] identifies these values.
 pub fn extend(bytes: &[u8], layout: Layout, per_second: i64, out: &mut Vec<i64>) -> bool {
     let values = bytes.as_chunks::<12>().0;
     let before = out.len();
@@ -129,7 +129,7 @@ fn convert_blocks<const PER_SECOND: i64>(
     (0, true)
 }
 
-/// Implements [`extend_usual`] for as many slots as values. All slots are written.
+/// Implements [`extend_usual`] for as many slots as values, and writes all slots.
 fn convert_usual<const PER_SECOND: i64>(
     values: &[[u8; 12]],
     slots: &mut [MaybeUninit<i64>],

@@ -14,7 +14,7 @@ mod tests;
 /// The bytes of x and y, least significant byte first.
 pub type PositionBytes = [[u8; 8]; 2];
 
-/// The bounds of the positions in some sequences. NaNs are ignored.
+/// The bounds of the positions in some sequences, in which NaNs are ignored.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PositionBounds {
     /// The least x and the least y, which are infinite if there are none.

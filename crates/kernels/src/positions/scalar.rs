@@ -27,13 +27,13 @@ pub(super) fn bounds<const WITH_SPREAD: bool>(
     bounds
 }
 
-/// Returns `number` if it is less than `than`. If it is NaN, returns `than`.
+/// Returns `number` if it is less than `than`. Otherwise, and also if `number` is NaN, returns `than`.
 #[inline(always)]
 fn lesser(number: f64, than: f64) -> f64 {
     if number < than { number } else { than }
 }
 
-/// Returns `number` if it is greater than `than`. If it is NaN, returns `than`.
+/// Returns `number` if it is greater than `than`. Otherwise, and also if `number` is NaN, returns `than`.
 #[inline(always)]
 fn greater(number: f64, than: f64) -> f64 {
     if number > than { number } else { than }

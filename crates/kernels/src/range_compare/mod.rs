@@ -11,7 +11,7 @@ use crate::multiversion::multiversion;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
-/// The number of values in a block. Each value has one bit of a word.
+/// The number of values in a block, in which each value has one bit of a word.
 const BLOCK: usize = 64;
 
 /// A number that has a key for comparisons.
@@ -113,7 +113,7 @@ pub fn between<T: OrderKey>(values: &[T], (low, high): (T::Key, T::Key)) -> Vec<
 /// Returns the first eight bytes of each value as a number that has the same order. Shorter values are padded with
 /// zeros. Note that different values may have the same number.
 ///
-/// There must be one more offset than values. The offsets ascend, and point into `data`. Bytes past its end count as
+/// There must be one more offset than values. The offsets ascend and point into `data`, and bytes past its end count as
 /// zeros.
 #[must_use]
 pub fn first_bytes<O: OffsetSizeTrait>(offsets: &[O], data: &[u8]) -> Vec<u64> {

@@ -82,7 +82,7 @@ impl<'a> Packed<'a> {
         (self.shift, self.width)
     }
 
-    /// Calls `see` with each of the values. This is portable code.
+    /// Calls `see` with each of the values, in portable code.
     #[inline]
     pub(crate) fn for_each(&self, mut see: impl FnMut(u64)) {
         let mask = low_bits(self.width);

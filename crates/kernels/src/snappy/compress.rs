@@ -135,7 +135,7 @@ impl Compressor {
         self.windows(if is_less { other } else { 4 }, rest, out);
     }
 
-    /// Returns the number of bytes that the elements for `plain` take. `out` is unchanged afterwards.
+    /// Returns the number of bytes that the elements for `plain` take, and leaves `out` unchanged.
     fn size_of(&mut self, least: u32, plain: &[u8], out: &mut Vec<u8>) -> usize {
         let start = out.len();
         self.windows(least, plain, out);
@@ -203,7 +203,7 @@ impl<const MIN_COPY: u32> Window<'_, MIN_COPY> {
         }
     }
 
-    /// Writes the elements for all bytes to `out`. Returns the end of the written bytes.
+    /// Writes the elements for all bytes to `out`, and returns the end of the written bytes.
     ///
     /// # Safety
     /// `room_for(self.plain.len())` bytes may be written.
@@ -328,7 +328,7 @@ impl<const MIN_COPY: u32> Window<'_, MIN_COPY> {
         u64::from_le(unsafe { self.plain.as_ptr().add(at).cast::<u64>().read_unaligned() })
     }
 
-    /// Returns the position at which the bytes from `at` on stop to match the bytes from `from` on. The first four
+    /// Returns the position at which the bytes from `at` on stop matching the bytes from `from` on. The first four
     /// bytes must match.
     ///
     /// # Safety
@@ -343,7 +343,7 @@ impl<const MIN_COPY: u32> Window<'_, MIN_COPY> {
         }
     }
 
-    /// Writes the bytes between two positions as a literal. Returns the literal's end.
+    /// Writes the bytes between two positions as a literal, and returns the literal's end.
     ///
     /// # Safety
     /// `start < end`. [`MARGIN`] bytes may be loaded from `end`, and `room_for(end - start)` bytes may be written.
@@ -366,7 +366,7 @@ impl<const MIN_COPY: u32> Window<'_, MIN_COPY> {
     }
 }
 
-/// Returns the position at which the bytes from `at` on stop to match the bytes from `from` on. `from` is before `at`.
+/// Returns the position at which the bytes from `at` on stop matching the bytes from `from` on. `from` is before `at`.
 #[inline(never)]
 fn same_until_far(plain: &[u8], at: usize, from: usize) -> usize {
     let (Some(bytes), Some(earlier)) = (plain.get(at..), plain.get(from..)) else {
@@ -398,7 +398,7 @@ fn tag(length: usize) -> u8 {
     ((length - 1) << 2) as u8
 }
 
-/// Writes a literal of any length, including none. Returns the literal's end.
+/// Writes a literal of any length, including none, and returns the literal's end.
 ///
 /// # Safety
 /// `room_for(bytes.len())` bytes may be written.
@@ -440,7 +440,8 @@ unsafe fn copy(offset: usize, length: usize, out: *mut u8) -> *mut u8 {
     }
 }
 
-/// Writes more bytes than one copy can hold. The last copy has at least four bytes, too. Returns the end of the copies.
+/// Writes more bytes than one copy can hold, as copies that all have at least four bytes. Returns the end of the
+/// copies.
 ///
 /// # Safety
 /// See [`copy`].

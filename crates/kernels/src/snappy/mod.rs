@@ -37,7 +37,7 @@ struct Position {
     written: usize,
 }
 
-/// Decompresses a block to the front of `output`. Returns the number of plain bytes.
+/// Decompresses a block to the front of `output`, and returns the number of plain bytes.
 ///
 /// # Errors
 /// Fails with [`Malformed`] if the block is damaged or larger than `output`.

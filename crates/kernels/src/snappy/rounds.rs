@@ -158,7 +158,7 @@ pub(super) fn rounds(
     Ok(())
 }
 
-/// Loads the 8 bytes at `at`. The first byte becomes the lowest.
+/// Loads the 8 bytes at `at`, so that the first byte becomes the lowest.
 ///
 /// # Safety
 /// The 8 bytes must be readable.

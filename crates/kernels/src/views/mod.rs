@@ -47,7 +47,7 @@ const TOO_MANY: Malformed = Malformed("an array of views has too many buffers");
 pub struct ViewBuilder {
     views: Vec<u128>,
     buffers: Vec<Buffer>,
-    /// The values that are not stored contiguously in any page. They become the buffer `block_index`.
+    /// The values that are not stored contiguously in any page, and that become the buffer `block_index`.
     block: Vec<u8>,
     block_index: Option<u32>,
     /// The number of bytes in the page sections from which the views were created.

@@ -14,7 +14,7 @@ const BYTES: usize = 32;
 /// The longest value for which a signed comparison of byte positions works.
 const MAX_LENGTH: usize = i8::MAX as usize;
 
-/// The first bytes of a value. Bytes past its end are arbitrary.
+/// The first bytes of a value, with arbitrary bytes past its end.
 #[derive(Clone, Copy)]
 struct Registers([__m256i; 4]);
 

@@ -16,7 +16,7 @@ const BYTES: usize = 64;
 /// The longest value that we assemble in registers, in bytes.
 const MAX_LENGTH: usize = 2 * BYTES;
 
-/// The first bytes of a value. Bytes past its end are arbitrary.
+/// The first bytes of a value, with arbitrary bytes past its end.
 #[derive(Clone, Copy)]
 struct Registers(__m512i, __m512i);
 

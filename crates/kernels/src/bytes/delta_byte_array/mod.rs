@@ -86,8 +86,8 @@ pub fn delta_byte_array_bytes(prefixes: &[i32], suffixes: &[i32]) -> Result<usiz
 
 /// Values whose lengths have been checked.
 ///
-/// Invariants: no length is negative, and no prefix is longer than the previous value. `previous` precedes the first
-/// value. All suffixes are present.
+/// Invariants: no length is negative, and no prefix is longer than the previous value, which is `previous` for the
+/// first value. All suffixes are present.
 pub(crate) struct DeltaByteArray<'a> {
     prefixes: &'a [i32],
     suffixes: &'a [i32],
