@@ -145,7 +145,7 @@ fn readers_and_writers_work_after_a_fork() {
         || rows(file.read(options.clone()).unwrap()) == ROWS
     ));
 
-    // This reader has tasks under way. The child may drop it, and read again.
+    // This reader has tasks under way, but the child may drop it and read again.
     let mut reader = file.read(options.clone()).unwrap();
     reader.next_batch().unwrap();
     assert!(in_child(|| {

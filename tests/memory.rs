@@ -150,7 +150,7 @@ fn pages_under_way_are_bounded() {
     for threads in [2, 8] {
         let peak = peak(threads);
         println!("{alone} bytes alone, {peak} with {threads} threads");
-        // There are six pages of a quarter of a megabyte, and their compressed bytes.
+        // This allows six pages of a quarter of a megabyte, and their compressed bytes.
         assert!(
             peak < alone + 2 * BUDGET / 16 + (1 << 20),
             "{alone} bytes alone, {peak} with {threads} threads"
@@ -318,7 +318,7 @@ fn bombs() -> Vec<(&'static str, Bytes)> {
         ];
         page(rows, &indices).with_encoding(Encoding::RleDictionary)
     };
-    // There is a run of nulls, after its length.
+    // The levels are a run of nulls, after their length.
     let nulls = || {
         let run = rows << 1;
         let levels = [
@@ -369,7 +369,7 @@ fn bombs() -> Vec<(&'static str, Bytes)> {
     ]
 }
 
-/// Reads a file batch by batch. Returns the peak memory and the error.
+/// Reads a file batch by batch, and returns the peak memory and the error.
 fn peak_of_reading(bytes: &Bytes, options: &ReadOptions) -> (usize, Option<herringbone::Error>) {
     let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
     let before = ALLOCATOR.current_usage();
@@ -481,7 +481,7 @@ fn a_handle_counts_what_it_keeps() {
 /// length.
 fn wide_without_bounds() -> Bytes {
     const PAGES: usize = 4000;
-    // There is a run of one definition level, which is 0.
+    // The levels are a run of one definition level, which is 0.
     let null = Page::v1(1, &[2, 0, 0, 0, 2, 0]);
     let chunk = Chunk {
         physical: Type::FixedLenByteArray,

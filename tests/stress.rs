@@ -174,7 +174,7 @@ fn check_threads(before: Option<usize>, when: &str) {
     );
 }
 
-/// Reads some batches and drops the reader. Returns the batches.
+/// Reads some batches, drops the reader, and returns the batches.
 fn read_some(bytes: &Bytes, choices: &mut Choices) -> Result<Vec<RecordBatch>, Error> {
     let fails_at = match choices.below(3) {
         0 => choices.below(30),

@@ -126,7 +126,7 @@ impl Subject {
     }
 }
 
-/// Returns tests of a leaf. The leaf's type accepts some of them.
+/// Returns tests of a leaf, although its type accepts only some of them.
 fn tests(schema: &ParquetSchema, leaf: usize) -> Vec<Predicate> {
     let path = || -> Vec<String> { schema.path(leaf).into_iter().map(str::to_owned).collect() };
     let quantities: [fn(Column) -> Column; 3] = [|it| it, Column::any, Column::all];

@@ -33,7 +33,7 @@ impl Watchdog {
         Self(current)
     }
 
-    /// Runs `work`. Returns its result and its duration.
+    /// Runs `work`, and returns its result and its duration.
     pub(crate) fn watch<T>(&self, what: String, work: impl FnOnce() -> T) -> (T, Duration) {
         let start = Instant::now();
         *self.0.lock().unwrap() = Some((start, what, false));

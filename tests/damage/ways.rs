@@ -22,8 +22,8 @@ pub(crate) const WAYS: usize = 4;
 /// The number of other uses of a file.
 pub(crate) const USES: usize = 8;
 
-/// Returns the options for a way to read. The ways are plain reads, skips, and other Arrow layouts. Each damage uses
-/// the next way.
+/// Returns the options for a way to read, which is a plain read, a read with skips, or a read with other Arrow layouts.
+/// Each damage uses the next way.
 fn options(subject: &Subject, way: usize) -> ReadOptions {
     let mut schema = SchemaOptions::default();
     let options = subject.read_options();
@@ -44,7 +44,7 @@ fn options(subject: &Subject, way: usize) -> ReadOptions {
     }
 }
 
-/// Reads all batches. The arrays must be valid, no matter what the file contains.
+/// Reads all batches. The arrays must be valid for any contents of the file.
 pub(crate) fn batches(file: &ParquetFile, options: ReadOptions) -> Result<Vec<RecordBatch>, Error> {
     let mut reader = file.read(options)?;
     let mut batches = Vec::new();

@@ -1,10 +1,10 @@
-//! Tests text with very many columns. The memory follows from the number of bytes.
+//! Tests text with very many columns, for which the memory follows from the number of bytes.
 
 use herringbone_interchange::in_memory::{self, Format};
 
 use super::{ALLOCATOR, ONE_AT_A_TIME};
 
-/// Runs `work`. Returns its result, and its peak memory in bytes.
+/// Runs `work`, and returns its result and its peak memory in bytes.
 fn held<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = ALLOCATOR.current_usage();
     ALLOCATOR.reset_peak_usage();
@@ -34,8 +34,8 @@ fn text_of_very_many_columns_is_refused() {
     }
 }
 
-/// There are 50,000 columns of one row. No column reserves room for a batch of rows in advance, because that would be
-/// 400 MB of numbers.
+/// For 50,000 columns of one row, no column reserves room for a batch of rows in advance, because that would be 400 MB
+/// of numbers.
 #[test]
 fn columns_of_few_rows_take_little_memory() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();

@@ -207,7 +207,7 @@ fn pages_that_are_large_in_turn() {
     }
 }
 
-/// Returns a page of numbers that do not compress. To decompress it takes twice its size.
+/// Returns a page of numbers that do not compress, so that decompressing it takes twice its size.
 fn noise(num_values: usize) -> Page {
     let noise = (0..num_values as u64).map(|i| {
         let mixed = (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -25,8 +25,8 @@ use crate::push::written;
 const ROWS: usize = 10_000;
 const PAGE: usize = 100;
 
-/// Writes a file with one row group and pages of 100 rows. `row` counts the rows. `mark` is 1 in the rows 4,000 to
-/// 4,099 and 0 elsewhere. `text` is a text of each row. The file has no bounds by which we could skip rows.
+/// Writes a file with one row group and pages of 100 rows. `row` counts the rows, `mark` is 1 in the rows 4,000 to
+/// 4,099 and 0 elsewhere, and `text` is a text of each row. The file has no bounds by which we could skip rows.
 fn file() -> ParquetFile {
     file_of(ROWS)
 }

@@ -1,4 +1,4 @@
-//! Tests INT96 columns without nulls, in which some timestamps become null. The `parquet` crate writes them.
+//! Tests INT96 columns without nulls that the `parquet` crate writes, and in which some timestamps become null.
 
 use std::sync::Arc;
 

@@ -57,7 +57,7 @@ fn lies_are_read_in_512_mib_of_address_space() {
     assert!(stdout.contains("peak KiB: "), "it came to its end");
 }
 
-/// Runs `command`, which starts this binary and reads all bad files. Returns its output.
+/// Runs `command`, which starts this binary and reads all bad files, and returns its output.
 fn run_child(mut command: Command) -> String {
     let output = command
         .args([

@@ -69,7 +69,7 @@ fn check_pages(file: &ParquetFile, row_group: usize, leaf: usize) -> Option<Stri
     (located != data).then(|| format!("the offset index says {located:?}, pages are at {data:?}"))
 }
 
-/// Checks the files. Returns how many chunks and offset indexes they have.
+/// Checks the files, and returns how many chunks and offset indexes they have.
 fn check(paths: &[std::path::PathBuf]) -> (usize, usize) {
     let (mut wrong, mut chunks, mut indexes) = (Vec::new(), 0, 0);
     for path in paths {

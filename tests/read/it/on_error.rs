@@ -25,8 +25,8 @@ const PAGE: i32 = 5_000;
 /// The number of rows in a batch, which is half a page.
 const BATCH: usize = 2_500;
 
-/// Writes the file. `a` is the row number, or null in each seventh row. `b` is one of 100 texts. `c` is the row number,
-/// and never null.
+/// Writes the file. `a` is the row number, or null in each seventh row, `b` is one of 100 texts, and `c` is the row
+/// number, and never null.
 fn file() -> Vec<u8> {
     let a: Int32Array = (0..ROWS).map(|row| (row % 7 > 0).then_some(row)).collect();
     let b: StringArray = (0..ROWS)

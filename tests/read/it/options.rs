@@ -299,7 +299,7 @@ fn leaves_are_selected() {
                 true,
             );
             let column = column_of(&file, leaf);
-            // A flat column does not change at all. In a nested column, the nulls must agree.
+            // A flat column does not change at all, but in a nested column, only the nulls must agree.
             let whole = &case.whole.columns[column];
             let flat = file.parquet_schema().path(leaf).len() == 1;
             for (row, (part, full)) in table.columns[0].iter().zip(whole).enumerate() {

@@ -224,8 +224,8 @@ fn filters_are_tightened_within_a_row_group() {
     }
 }
 
-/// Tightens the filter to the last rows, after the first batch. All of these are emitted. Of the earlier rows, only
-/// those that were already begun are emitted.
+/// Tightens the filter to the last rows, after the first batch. All of these are emitted, but of the earlier rows, only
+/// those that were already begun.
 fn tighten_once(table: &Table, first: &First, case: &Case) {
     let mut tight = Some(first.at_least(LEAST));
     let rows = table.rows(case, Some(&first.filter), |_| tight.take());

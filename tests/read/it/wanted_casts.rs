@@ -137,7 +137,7 @@ fn times_are_truncated_toward_zero_if_asked() {
     }
 }
 
-/// Returns a struct, a list of structs, and a map to structs. Each is null in the second row. The structs have the
+/// Returns a struct, a list of structs, and a map to structs. Each is null in the second row, and the structs have the
 /// field `a`.
 fn nested() -> RecordBatch {
     let a = || Arc::new(Field::new("a", DataType::Int32, true));

@@ -82,7 +82,7 @@ impl Door {
         }
     }
 
-    /// Reads a file. Panics if it has other rows.
+    /// Reads a file, and panics if it has other rows.
     pub fn read(&mut self, file: &Remote<'_>) -> (Outcome, String) {
         match self {
             Self::Command(path) => by_command(path, file),

@@ -212,8 +212,8 @@ fn every_logical_type_is_mapped() {
     }
 }
 
-/// Returns true if an Arrow type is a leaf. [`leaf_types`] must list all leaves. The match is exhaustive, so that an
-/// unknown type does not compile.
+/// Returns true if an Arrow type is a leaf, which [`leaf_types`] must list. The match is exhaustive, so that an unknown
+/// type does not compile.
 fn is_leaf(data_type: &DataType) -> bool {
     use DataType as T;
     match data_type {

@@ -1,4 +1,4 @@
-//! Tests writes. We read the files back, and so does the `parquet` crate.
+//! Tests writes by reading the files back, with this library and with the `parquet` crate.
 
 #[cfg(test)]
 use herringbone_tests::{batches, canonical, files, random, remote, table};

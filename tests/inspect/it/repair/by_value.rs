@@ -188,7 +188,7 @@ fn repaired(bytes: &[u8], options: &RepairOptions) -> Option<(Vec<Rows>, Repair)
     Some((back, repair))
 }
 
-/// Returns the number of recovered rows. Panics if one of them is not in the original.
+/// Returns the number of recovered rows, and panics if one of them is not in the original.
 fn rows_of(original: &[Rows], back: &[Rows]) -> usize {
     let count = |row_groups: &[Rows]| row_groups.iter().map(|row_group| row_group[0].len()).sum();
     if original[0].len() == 1 {

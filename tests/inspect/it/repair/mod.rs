@@ -317,7 +317,7 @@ fn a_single_column_of_lists_comes_back_in_part() {
                 in_part += usize::from(!back.is_empty());
             }
         }
-        // There are 24 pages, and each is damaged in three ways.
+        // All 24 pages are damaged, each in three ways.
         assert_eq!(in_part, 72, "{version:?}");
     }
 }

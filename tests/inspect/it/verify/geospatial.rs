@@ -54,7 +54,7 @@ fn statistics(bbox: BoundingBox, types: &[i32]) -> GeospatialStatistics {
         .geospatial_types(types.to_vec())
 }
 
-/// Returns the findings with their kinds. All of them are in the single column.
+/// Returns the findings with their kinds, which are all in the single column.
 fn found(file: &[u8]) -> Vec<String> {
     let place = " (column g, row group 0)";
     lines(file)

@@ -80,7 +80,7 @@ fn text_that_is_not_utf8() {
 fn indices_behind_the_end_of_the_dictionary() {
     let mut file = sound(DataPageVersion::V1);
     let place = body(&file, NAME, 2);
-    // There are three codes of two bits, and padding fills a group of eight.
+    // The page has three codes of two bits, and padding fills a group of eight.
     file[place.end - 2] = 0xff;
     let found = findings(&file);
     assert_eq!(

@@ -16,7 +16,7 @@ use herringbone_core::footer::{FooterDecoder, FooterStep};
 
 use super::*;
 
-/// A struct without fields. The algorithm is a struct whose first field is true.
+/// A struct without fields. The constant after it is a struct whose first field is true.
 const CRYPTO_METADATA: [u8; 1] = [0];
 const ALGORITHM: [u8; 2] = [0x11, 0];
 

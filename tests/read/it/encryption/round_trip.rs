@@ -27,7 +27,7 @@ enum Keys {
     Uniform,
     /// One key for a column, another one for a group, and the footer key for all others.
     Mixed,
-    /// One key for one column. The others are in plaintext.
+    /// One key for one column, while the others are in plaintext.
     OneColumn,
 }
 

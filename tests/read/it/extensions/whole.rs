@@ -20,7 +20,7 @@ fn bytes(file: &ParquetFile) -> Bytes {
     source.read(0..source.len()).unwrap()
 }
 
-/// Reads a file. Checks that all drivers return the same batches, and returns them.
+/// Reads a file with all drivers, checks that they return the same batches, and returns these.
 pub(crate) fn by_all(file: &ParquetFile, options: impl Fn() -> ReadOptions) -> Vec<RecordBatch> {
     let file = bytes(file);
     let expected = read(&file, &options().threads(1)).unwrap();

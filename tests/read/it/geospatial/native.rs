@@ -96,7 +96,7 @@ fn geometries(kind: &str, rows: &[Option<Vec<(f64, f64)>>]) -> ArrayRef {
     list(values, lengths.into_iter(), nulls)
 }
 
-/// Returns true if the box around the positions touches `bbox`. NaN ordinates are ignored.
+/// Returns true if the box around the positions, in which NaN ordinates are ignored, touches `bbox`.
 fn touches(bbox: &BoundingBox, places: &[(f64, f64)]) -> bool {
     let between = |of: fn(&(f64, f64)) -> f64, min: f64, max: f64| {
         let all = || places.iter().map(of).filter(|it| !it.is_nan());

@@ -35,7 +35,7 @@ fn evolution(name: &str) -> Bytes {
     Bytes::from(std::fs::read(path).unwrap())
 }
 
-/// Reads with every driver. Checks that the batches are the same, and returns them.
+/// Reads with every driver, checks that the batches are the same, and returns them.
 fn read_everywhere(file: &Bytes, options: &ReadOptions) -> Vec<RecordBatch> {
     let expected = read(file, &options.clone().threads(1)).unwrap();
     for threads in [2, 8] {

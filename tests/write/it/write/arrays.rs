@@ -104,7 +104,7 @@ fn offsets<O: OffsetSizeTrait>(random: &mut Random, n: usize) -> (OffsetBuffer<O
     (OffsetBuffer::new(all.into()), at + random.below(3))
 }
 
-/// Returns random lists. Null lists have hidden elements, too.
+/// Returns random lists, in which null lists have hidden elements, too.
 fn list<O: OffsetSizeTrait>(
     random: &mut Random,
     child: &Arc<Field>,

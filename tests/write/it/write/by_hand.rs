@@ -11,7 +11,7 @@ use herringbone_arrow::schema::{DataType, Field, Schema};
 use super::compare::{difference, read, written};
 use crate::canonical;
 
-/// Writes and reads a batch with this single column. Returns the column that was read.
+/// Writes and reads a batch with this single column, and returns the column that was read.
 fn round_trip(array: ArrayRef, nullable: bool) -> ArrayRef {
     let field = Field::new("a", array.data_type().clone(), nullable);
     let schema = Arc::new(Schema::new(vec![field]));

@@ -60,7 +60,7 @@ fn words(n: usize) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(words))
 }
 
-/// There is one sample per 65,536 values, no matter which choice it leads to.
+/// The writer takes one sample per 65,536 values, no matter which choice the sample leads to.
 #[test]
 fn small_row_groups_are_looked_at_now_and_then() {
     for array in [new_values(80_000), words(80_000)] {
@@ -168,7 +168,7 @@ fn values_that_become_few_are_a_dictionary_at_once() {
     }
 }
 
-/// There are few distinct values, and then new ones. A dictionary that saves nothing is abandoned, even if it was
+/// Few distinct values come first, and then new ones. A dictionary that saves nothing is abandoned, even if it was
 /// chosen.
 #[test]
 fn values_that_become_new_are_no_dictionary() {

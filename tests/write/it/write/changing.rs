@@ -70,15 +70,15 @@ fn sorted_values_then_random_ones() {
     let (file, encodings) = of_one(array(&values), options(Modern, "none"));
     assert_eq!(encodings, [DeltaBinaryPacked, Plain]);
     assert!(by_peer(&file) == values);
-    // There are 8 bytes per value, and a bit or two more while the values are stored as differences.
+    // The random values take 8 bytes each, and a bit or two more while they are stored as differences.
     let random = 20 * PAGE as u64 * 8;
     assert!(file.source().len() < random + random / 64);
 }
 
 #[test]
 fn few_values_then_many() {
-    // There is a dictionary until it is too large. Then the values are sampled again, because a sample of the few
-    // distinct values does not represent them.
+    // The column has a dictionary until that is too large. Then the values are sampled again, because a sample of the
+    // few distinct values does not represent them.
     let few = random(10);
     let mut values: Vec<i64> = few.iter().copied().cycle().take(10 * PAGE).collect();
     values.extend(steps(20 * PAGE));

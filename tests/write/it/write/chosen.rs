@@ -243,7 +243,8 @@ fn how_many_rows_there_may_be_tells_whether_a_dictionary_will_pay() {
     let drawn: Vec<i64> = (0..ROWS).map(|_| random.pick(&few)).collect();
     let widest = || options(Compatibility::Widest, "none");
     let drawn_integers: ArrayRef = Arc::new(Int64Array::from(drawn.clone()));
-    // There are a page of indices, and another one of twice its size, before pages have their final number of rows.
+    // The writer makes a page of indices, and another one of twice its size, before pages have their final number of
+    // rows.
     let pages = page_values(drawn_integers.clone(), widest());
     assert_eq!(pages, [8192, 16_384, 15_424]);
     let pages = page_values(drawn_integers, widest().row_group_rows(61_440));
@@ -430,7 +431,7 @@ fn levels_that_compress_are_in_pages_of_version_1() {
         pages.any(|page| page.unwrap().header.data_page_header_v2.is_some())
     };
     assert!(!is_version_2(options(Compatibility::Modern, "zstd")));
-    // Without a codec, levels are not compressed. A requested version is not overridden.
+    // Without a codec, levels are not compressed, and a requested version is not overridden.
     assert!(is_version_2(options(Compatibility::Modern, "none")));
     let asked = options(Compatibility::Modern, "zstd").data_page_version(DataPageVersion::V2);
     assert!(is_version_2(asked));

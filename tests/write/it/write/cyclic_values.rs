@@ -60,8 +60,8 @@ fn all_are(values: &[i64], encoding: Encoding) {
 
 #[test]
 fn cyclic_values_are_a_dictionary() {
-    // There are 10,000 entries of 8 bytes and 14 bits per value, instead of 8 bytes per value. 20,000 values repeat in
-    // the second page.
+    // A dictionary takes 10,000 entries of 8 bytes, and 14 bits per value instead of 8 bytes per value. 20,000 values
+    // repeat in the second page.
     for period in [5000, 10_000, 20_000] {
         all_are(&cyclic(period), RleDictionary);
     }

@@ -29,7 +29,7 @@ fn options(threads: usize) -> WriteOptions {
         .threads(threads)
 }
 
-/// Writes two batches. Returns the error of any step.
+/// Writes two batches, and returns the error of any step.
 fn write(out: impl Write, threads: usize) -> Result<(), Error> {
     let batch = batch();
     let mut writer = Writer::new(out, batch.schema(), options(threads))?;

@@ -48,7 +48,7 @@ fn write(batch: &RecordBatch, threads: usize, call: usize) -> (Result<Vec<u8>>, 
     written(batch, options, call)
 }
 
-/// Writes the batch. Question number `call` ends the write.
+/// Writes the batch, but ends the write at question number `call`.
 fn written(batch: &RecordBatch, options: WriteOptions, call: usize) -> (Result<Vec<u8>>, usize) {
     let interrupt = Arc::new(FailsFrom {
         call,

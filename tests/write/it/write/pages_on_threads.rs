@@ -251,7 +251,7 @@ fn row_groups_end_for_their_bytes_where_one_thread_ends_them() {
         for version in [DataPageVersion::V1, DataPageVersion::V2] {
             for codec in ["none", "snappy", "zstd"] {
                 for dictionary in [false, true] {
-                    // There are small pages, and pages that are large enough to become parts of their own.
+                    // Some pages are small, and others are large enough to become parts of their own.
                     for page_bytes in [20_000, 400_000] {
                         let columns = ColumnOptions::new()
                             .dictionary(dictionary)

@@ -197,7 +197,7 @@ fn batches_end_where_run_ends_do() {
     }
 }
 
-/// There are rows whose elements together exceed the range of run ends, in pages that end within rows.
+/// The elements of these rows together exceed the range of run ends, in pages that end within rows.
 #[test]
 fn batches_of_lists_end_where_run_ends_do() {
     let lists = |lengths: &[usize]| {

@@ -1,4 +1,4 @@
-//! Tests schemas, batches, values and options that cannot be written. The errors name the column.
+//! Tests schemas, batches, values and options that cannot be written, for which the errors name the column.
 
 mod options;
 mod schemas;

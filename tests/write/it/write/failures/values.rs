@@ -176,7 +176,7 @@ fn values_that_parquet_cannot_hold() {
     }
 }
 
-/// On request, values that fit the physical type are written unchanged. The error names this option.
+/// On request, values that fit the physical type are written unchanged, and the error names this option.
 #[test]
 fn values_out_of_range_are_written_on_request() {
     let five = |array: Decimal128Array| array.with_precision_and_scale(5, 2).unwrap();
@@ -256,8 +256,8 @@ fn impossible_values_that_nobody_sees() {
     }
 }
 
-/// There are decimals in lists, and in rows after the first block, where nulls hide other values. The error has the row
-/// in the batch.
+/// The error has the row in the batch, both for decimals in lists, and for rows after the first block, where nulls hide
+/// other values.
 #[test]
 fn errors_of_values_name_the_row() {
     let decimals = (0..20_000).map(|i| if i == 17_001 { 1_000 } else { i % 1_000 });

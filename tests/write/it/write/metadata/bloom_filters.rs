@@ -140,7 +140,7 @@ fn sizes_are_bounded_and_told() {
             let metadata = chunk.meta_data.unwrap();
             let length = metadata.bloom_filter_length.unwrap();
             let start = metadata.bloom_filter_offset.unwrap() as usize;
-            // There is a header of a few bytes, and then the bits.
+            // The filter has a header of a few bytes, and then the bits.
             let bits = header.num_bytes;
             assert!(
                 (bits + 4..bits + 32).contains(&length),

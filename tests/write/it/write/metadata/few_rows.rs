@@ -125,8 +125,8 @@ fn little_memory_makes_row_groups_small_but_not_pages_tiny() {
             let Some(index) = file.offset_index(chunk.0, chunk.1).unwrap() else {
                 continue;
             };
-            // Pages end by their rows, as they do with more memory. A dictionary's first page ends after 8,192 rows.
-            // Only the last page may be shorter.
+            // Pages end by their rows, as they do with more memory. A dictionary's first page ends after 8,192 rows,
+            // and only the last page may be shorter.
             let starts: Vec<i64> = index
                 .page_locations
                 .iter()

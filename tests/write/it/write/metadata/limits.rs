@@ -11,7 +11,7 @@ use crate::write::compare::written;
 use crate::write::properties::case;
 use crate::write::schemas::Menu;
 
-/// Returns rows of `n` columns that all differ. Every tenth column has long texts.
+/// Returns rows of `n` columns that all differ, in which every tenth column has long texts.
 fn skewed(random: &mut Random, n: usize, rows: usize) -> RecordBatch {
     let columns = (0..n).map(|i| {
         let array: ArrayRef = if i % 10 == 0 {
@@ -82,8 +82,8 @@ fn plain() -> WriteOptions {
     WriteOptions::new().compression(Compression::Uncompressed)
 }
 
-/// There are 400 columns of different sizes. The writer reports its memory, which stays below the budget except for one
-/// slice, which is a batch here.
+/// The writer of 400 columns of different sizes reports its memory. It stays below the budget except for one slice,
+/// which is a batch here.
 #[test]
 fn memory_stays_below_its_budget() {
     let batch = skewed(&mut Random(3), 400, 300);

@@ -22,7 +22,7 @@ pub(crate) fn leaf_type(data_type: &DataType) -> &DataType {
     }
 }
 
-/// Returns the rows of a bare column or of a list. Lists and elements are nullable.
+/// Returns the rows of a bare column or of a list, in which lists and elements are nullable.
 pub(crate) fn rows(array: &dyn Array) -> Vec<Row> {
     let DataType::List(_) = array.data_type() else {
         return keys(array).into_iter().map(|key| row([key], 0)).collect();
@@ -48,7 +48,7 @@ fn empty(def: u8) -> Row {
     }
 }
 
-/// Builds a row from slots. Null slots have the definition level `null_def`.
+/// Builds a row from slots, in which null slots have the definition level `null_def`.
 fn row(slots: impl IntoIterator<Item = Option<Key>>, null_def: u8) -> Row {
     let mut row = Row::default();
     for (i, slot) in slots.into_iter().enumerate() {
@@ -69,7 +69,7 @@ pub(crate) fn num_levels(rows: &[Row]) -> usize {
     rows.iter().map(|row| row.levels.len()).sum()
 }
 
-/// Returns how often each level occurs. The result is empty if the highest level is 0.
+/// Returns how often each level occurs, or nothing if the highest level is 0.
 pub(crate) fn histogram(rows: &[Row], max: u8, level: impl Fn(&(u8, u8)) -> u8) -> Vec<i64> {
     if max == 0 {
         return Vec::new();

@@ -23,7 +23,7 @@ struct Column {
     ranks: Vec<Option<usize>>,
 }
 
-/// Returns the ranks of values. Equal values have equal ranks.
+/// Returns the ranks of values, which are equal for equal values.
 fn ranks<T>(values: &[Option<T>], compare: impl Fn(&T, &T) -> Ordering) -> Vec<Option<usize>> {
     let mut sorted: Vec<&T> = values.iter().flatten().collect();
     sorted.sort_by(|a, b| compare(a, b));
@@ -34,7 +34,7 @@ fn ranks<T>(values: &[Option<T>], compare: impl Fn(&T, &T) -> Ordering) -> Vec<O
         .collect()
 }
 
-/// Returns random values from `some`. A seventh of them is null.
+/// Returns random values from `some`, with nulls in a seventh of the rows.
 fn values<T: Clone>(random: &mut Random, some: &[T]) -> Vec<Option<T>> {
     let value = |_| (random.below(7) > 0).then(|| random.pick(some));
     (0..ROWS).map(value).collect()
@@ -60,7 +60,7 @@ fn floats_of<T: ArrowPrimitiveType>(
     }
 }
 
-/// Compares floats. Zeros are equal. NaNs are equal, too, and greater than numbers.
+/// Compares floats. Zeros are equal, and NaNs are equal, too, but greater than numbers.
 macro_rules! order_of_floats {
     () => {
         |a, b| match (a.is_nan(), b.is_nan()) {
@@ -91,7 +91,7 @@ const TEXTS: [&str; 16] = [
 
 fn texts(random: &mut Random) -> Vec<Option<String>> {
     let mut some: Vec<String> = TEXTS.iter().map(|text| (*text).to_owned()).collect();
-    // There are many texts that only differ far after the first bytes.
+    // Many of the texts only differ far after the first bytes.
     some.extend((0..60).map(|i| format!("https://example.com/path/{}/{i}", i % 3)));
     values(random, &some)
 }

@@ -115,7 +115,7 @@ fn the_file_is_the_same_for_any_threads_batches_and_memory() {
         written(&whole.schema(), &batches, options).unwrap()
     };
     let expected = file(1, 3_000, 1 << 30);
-    // There are 3,000 runs of one row each. They are merged 64 at a time, in two passes.
+    // The 3,000 runs of one row each are merged 64 at a time, in two passes.
     assert!(file(2, 1, 1) == expected, "a run a row");
     for threads in [1, 2, 8] {
         for (rows, memory) in [(1, 1 << 30), (100, 50_000), (1_000, 20_000), (3_000, 1)] {
