@@ -178,7 +178,7 @@ fn plain_and_dictionary() {
                         with = with.set_column_encoding(path, Encoding::PLAIN);
                     }
                 }
-                // Random values outgrow a small dictionary, so the column falls back to PLAIN midway.
+                // Random values outgrow a small dictionary, so the column falls back midway.
                 with = with.set_dictionary_page_size_limit(4000);
                 let what = format!("{version:?} dictionary {dictionary} {shape:?} nulls {nulls:?}");
                 check(&mut wrong, &what, &batch, with.build());
