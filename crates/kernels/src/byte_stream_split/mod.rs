@@ -8,8 +8,8 @@
 //! Reading transposes a matrix of bytes in vector registers. For this, we interleave the streams in pairs, the pairs in
 //! pairs, and so on.
 //!
-//! `values` is the number of values in the data, and so the length of each stream. We read the values `first..first +
-//! n`, and fail with [`Malformed`] if the data has fewer values than that.
+//! `values` is the number of values in the data, and so the length of each stream. We read the values
+//! `first..first + n`, and fail with [`Malformed`] if the data has fewer values than that.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

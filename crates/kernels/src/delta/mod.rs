@@ -221,9 +221,10 @@ impl<T: Delta> DeltaDecoder<T> {
     /// instructions.
     ///
     /// `sum` maintains the last value, which it reads from the decoder at first and stores there at the end. It takes a
-    /// run of `n` values `v` within one miniblock, the least delta and `n` slots. To the first slot it writes `last +
-    /// (v0 + least)`, to the second slot that plus `(v1 + least)`, and so on until all slots are written. Values in the
-    /// run may be wider than `T`, because DuckDB subtracts 32-bit values in 64 bits. The upper bits wrap away.
+    /// run of `n` values `v` within one miniblock, the least delta and `n` slots. To the first slot it writes
+    /// `last + (v0 + least)`, to the second slot that plus `(v1 + least)`, and so on until all slots are written.
+    /// Values in the run may be wider than `T`, because DuckDB subtracts 32-bit values in 64 bits. The upper bits wrap
+    /// away.
     ///
     /// # Safety
     /// `sum` writes all of its slots.

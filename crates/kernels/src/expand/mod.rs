@@ -134,8 +134,8 @@ pub fn spread<T: Plain>(
 /// Moves dense end offsets to their slots. A slot without a value gets the end of the previous slot.
 ///
 /// `offsets[base..]` must have one end offset for each set bit among the slots `start..start + n` of `validity`.
-/// Afterwards, `offsets[base..base + n]` has one for each slot. The offset before the first slot is `offsets[base -
-/// 1]`, or `O::default()` if `base` is zero. Surplus and missing offsets are treated as in [`expand`].
+/// Afterwards, `offsets[base..base + n]` has one for each slot. The offset before the first slot is
+/// `offsets[base - 1]`, or `O::default()` if `base` is zero. Surplus and missing offsets are treated as in [`expand`].
 pub fn expand_offsets<O: Copy + Default + 'static>(
     offsets: &mut Vec<O>,
     base: usize,

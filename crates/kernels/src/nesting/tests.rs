@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A row of `optional group a (LIST) { repeated group list { optional group element (LIST) {
-/// repeated group list { optional int32 element }}}}`, with definition levels 0 to 5.
+/// A list in a row of `optional group a (LIST) { repeated group list { optional group element (LIST) { repeated group
+/// list { optional int32 element }}}}`, with definition levels 0 to 5.
 type Inner = Option<Vec<Option<i32>>>;
 type Outer = Option<Vec<Inner>>;
 
