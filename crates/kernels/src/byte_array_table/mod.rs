@@ -48,11 +48,11 @@ pub struct ByteArrayTable {
 /// The number of places that we allocate for the first array.
 const FIRST_PLACES: usize = 256;
 
-/// A table with fewer places than this grows by a factor of four instead of two. The more places are free, the more
-/// often the first probed place is the right one.
+/// The number of places below which a table grows by a factor of four instead of two, because the more places are free,
+/// the more often the first probed place is the right one.
 const MANY_PLACES: usize = 1 << 15;
 
-/// A table with fewer places than this grows when a quarter of them is taken, instead of half.
+/// The number of places below which a table grows when a quarter of them is taken, instead of half.
 const MIN_PLACES_TO_SEARCH: usize = 1 << 12;
 
 impl Default for ByteArrayTable {
