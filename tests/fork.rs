@@ -100,7 +100,7 @@ impl Source for Slow {
     }
 }
 
-/// If a child drops, writes or finishes its copy of an unfinished file, it leaves the parent's file alone.
+/// Checks that a child that drops, writes or finishes its copy of an unfinished file leaves the parent's file alone.
 fn unfinished_files_belong_to_the_parent() {
     let name = format!("herringbone-fork-{}.parquet", std::process::id());
     let path = std::env::temp_dir().join(name);

@@ -86,7 +86,7 @@ impl Compact for Scalar {
     }
 }
 
-/// If a word has fewer values than this, we search for their slots one by one.
+/// The number of values in a word below which we search for their slots one by one.
 const SPARSE: u32 = 16;
 
 /// Appends the `values` whose bit is set. Value `i` belongs to bit `first + i` of `bits`, and bits past the end of
