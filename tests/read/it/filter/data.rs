@@ -1,4 +1,4 @@
-//! The rows that random predicates and custom ones select from, with the literals to compare each column with.
+//! The rows from which random and custom predicates select, with the literals to which each column is compared.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use herringbone::{
 use crate::push::written;
 use crate::random::Random;
 
-/// A value as the oracle compares it: numbers by value, text by bytes.
+/// A value as the oracle compares it, which is by value for numbers and by bytes for text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Plain {
     Number(f64),
@@ -30,7 +30,7 @@ pub(super) enum Plain {
 }
 
 impl Plain {
-    /// NaN is a single value above all others. -0 equals 0.
+    /// Compares two values. NaN is a single value above all others, and -0 equals 0.
     pub(super) fn order(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Whole(a), Self::Whole(b)) => a.cmp(b),
@@ -47,10 +47,10 @@ impl Plain {
     }
 }
 
-/// The value of a row in a column, or `None` if it is null.
+/// A row's value in a column, or `None` if it is null.
 pub(super) type Cell = Option<Plain>;
 
-/// A column to be tested: its path, a value for each row, and literals to compare it with.
+/// A column to be tested, with its path, a value for each row, and literals with which it is compared.
 pub(super) struct Tested {
     pub(super) path: &'static [&'static str],
     pub(super) cells: Vec<Cell>,
@@ -63,7 +63,8 @@ pub(super) struct Data {
     pub(super) tested: Vec<Tested>,
 }
 
-/// Values that ascend slowly, so that bounds are useful. Nulls are scattered, with a few long stretches of nulls.
+/// Returns values that ascend slowly, so that bounds are useful. There are scattered nulls, and a few long stretches of
+/// nulls.
 #[allow(clippy::too_many_lines, reason = "a column after the other")]
 pub(super) fn data(rows: usize, random: &mut Random) -> Data {
     let is_null = |random: &mut Random, row: usize| row / 50 % 7 == 3 || random.below(5) == 0;
@@ -211,7 +212,7 @@ pub(super) fn data(rows: usize, random: &mut Random) -> Data {
             .map(|v| v.clone().map(Plain::Text))
             .collect::<Vec<_>>()
     };
-    // Days and microseconds, as text literals.
+    // These are days and microseconds, as text literals.
     let days = |values: &[(&str, i128)]| {
         values
             .iter()
@@ -293,7 +294,7 @@ pub(super) fn data(rows: usize, random: &mut Random) -> Data {
         Tested {
             path: &["decimal"],
             cells: whole_cells(&decimal),
-            // In hundredths.
+            // The whole numbers are hundredths.
             literals: vec![
                 (Literal::Integer(5), Plain::Whole(500)),
                 (Literal::Float(500.25), Plain::Whole(50_025)),

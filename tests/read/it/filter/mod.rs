@@ -1,4 +1,4 @@
-//! Filters return exactly the rows of a row-by-row test, whatever the layout of the file.
+//! Filters return exactly the rows that a row-by-row test accepts, for any layout of the file.
 
 mod data;
 mod random;
@@ -21,7 +21,7 @@ use crate::push::written;
 use crate::random::Random;
 use data::{data, write};
 
-/// A custom predicate that requests it only sees the rows that its implied predicate accepts.
+/// If a custom predicate requests it, it only sees the rows that its implied predicate accepts.
 #[test]
 fn what_is_implied_is_tested_first() {
     #[derive(Debug)]
@@ -61,7 +61,7 @@ fn what_is_implied_is_tested_first() {
         (seen.load(Relaxed), rows)
     };
     assert_eq!(read(&|it| it, false), (300, 300));
-    // The predicate claims an implication that does not hold, so that the effect on the rows is visible.
+    // The predicate claims an implication that does not hold, so that we can see its effect on the rows.
     assert_eq!(read(&|it| it, true), (20, 20));
     let both: &dyn Fn(Predicate) -> Predicate = &|it| it.and(col("row").ge(50));
     assert_eq!(read(both, true), (10, 10));
@@ -70,7 +70,7 @@ fn what_is_implied_is_tested_first() {
     assert_eq!(read(&|it| it.not(), true), (300, 0));
 }
 
-/// Selects every third row by its own column.
+/// A custom predicate that selects every third row by its own column.
 #[derive(Debug)]
 struct EveryThird {
     verdict: Verdict,
@@ -127,12 +127,12 @@ fn predicates_of_ones_own() {
         })
     };
     assert_eq!(rows(some()), (0..300).filter(is_third).collect::<Vec<_>>());
-    // Unknown rows are not selected by the negation either.
+    // The negation does not select unknown rows, either.
     assert_eq!(
         rows(some().not()),
         (0..300).filter(|row| row % 3 != 0).collect::<Vec<_>>()
     );
-    // The verdict on a row group counts, right or wrong.
+    // The verdict on a row group counts, whether it is right or wrong.
     let none = || {
         Predicate::rows(EveryThird {
             verdict: Verdict::None,
@@ -196,7 +196,7 @@ fn what_cannot_be_tested_is_an_error() {
     }
 }
 
-/// Row groups without a selected row are skipped by their bounds or by their values, however many there are.
+/// We skip row groups without a selected row by their bounds or by their values, even if there are many of them.
 #[test]
 fn many_row_groups_without_a_wanted_row() {
     let rows = 20_000;
@@ -225,7 +225,7 @@ fn many_row_groups_without_a_wanted_row() {
 #[test]
 fn threads_split_columns_of_which_some_rows_are_wanted() {
     const ROWS: i64 = 400_000;
-    // Half of the rows, scattered, and runs of rows.
+    // One filter selects half of the rows, scattered, and the other one selects runs of rows.
     let mixed = |row: i64| row.wrapping_mul(0x1E37_79B9_7F4A_7C15) >> 40 & 0xff;
     let keys = Int64Array::from_iter_values((0..ROWS).map(mixed));
     let runs = Int64Array::from_iter_values((0..ROWS).map(|row| row / 700 % 3));
@@ -266,7 +266,8 @@ fn threads_split_columns_of_which_some_rows_are_wanted() {
     }
 }
 
-/// Threads read row groups ahead of the next one to emit. These groups have many, few or no selected rows.
+/// Threads read row groups ahead of the next one to emit. Some of these groups have many selected rows, some have few
+/// or none.
 #[test]
 fn row_groups_come_in_order_up_to_a_damaged_one() {
     const ROWS: usize = 20_000;
@@ -288,7 +289,7 @@ fn row_groups_come_in_order_up_to_a_damaged_one() {
     let mut options = WriteOptions::new().columns(columns.dictionary(false));
     options.row_group_rows = ROWS;
     let sound = written(&batch, options);
-    // A value of the sixth row group, in which one row in a hundred is selected.
+    // The damaged value is in the sixth row group, in which one row in a hundred is selected.
     let mut damaged = sound.to_vec();
     let value = (5 * ROWS as i64 + 1234).to_le_bytes();
     let at = damaged
@@ -338,10 +339,10 @@ fn row_groups_come_in_order_up_to_a_damaged_one() {
     }
 }
 
-/// A read continues with a stricter filter from the next row group on.
+/// From the next row group on, a read continues with a stricter filter.
 #[test]
 fn filters_are_tightened_on_the_way() {
-    // Enough rows for several threads.
+    // The number of rows is large enough for several threads.
     const ROWS: i64 = 60_000;
     const OF_A_GROUP: i64 = 6000;
     let odd = |row: i64| row % 7 % 2;
@@ -368,7 +369,7 @@ fn filters_are_tightened_on_the_way() {
         rows.values().to_vec()
     };
     let is_wanted = |row: &i64| odd(*row) == 1;
-    // The rows of both filters. Rows selected by the old filter are emitted before them.
+    // These rows match both filters. Rows that the old filter has selected are emitted before them.
     let tight: Vec<_> = (57_000..ROWS).filter(is_wanted).collect();
     let all: Vec<_> = (0..ROWS).filter(is_wanted).collect();
     for (threads, limit) in [(1, None), (3, None), (1, Some(12_000)), (3, Some(12_000))] {
@@ -392,11 +393,11 @@ fn filters_are_tightened_on_the_way() {
             "{threads} threads, {limit:?}"
         );
         match (threads, limit) {
-            // One thread had selected the rows of the first batch, and at most those of a second batch.
+            // One thread had selected the first batch's rows, and at most the rows of a second batch.
             (1, _) => assert!(old.len() <= 1000, "{}", old.len()),
             // Threads test row groups ahead, but not all of them.
             (_, None) => assert!(old.len() < all.len() - tight.len()),
-            // Under a limit, no row group is tested ahead.
+            // If there is a limit, no row group is tested ahead.
             (_, Some(_)) => assert!(old.last() < Some(&OF_A_GROUP)),
         }
     }
@@ -412,7 +413,7 @@ fn filters_are_tightened_on_the_way() {
         assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
         assert!(error.message().contains(message), "{error}");
     }
-    // A limit counts different rows with and without a filter.
+    // A limit counts different rows with and without a filter, so this is an error.
     let mut reader = file.read(ReadOptions::new().threads(1).limit(5)).unwrap();
     assert!(reader.tighten_filter(&fewer).is_err());
 }

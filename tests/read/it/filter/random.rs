@@ -18,10 +18,10 @@ use crate::table::Table;
 
 use super::data::{Data, Plain, data, write};
 
-/// The oracle's result for a row: true, false or unknown.
+/// The oracle, whose result for a row is true, false or unknown.
 type Oracle = Box<dyn Fn(usize) -> Option<bool>>;
 
-/// A predicate and its oracle.
+/// Returns a predicate and its oracle.
 fn test(data: &Data, random: &mut Random) -> (Predicate, Oracle) {
     let tested = &data.tested[random.below(data.tested.len())];
     let cells = tested.cells.clone();
@@ -49,7 +49,7 @@ fn test(data: &Data, random: &mut Random) -> (Predicate, Oracle) {
             )
         }
         7 => {
-            // An existing value, another value, and sometimes a null.
+            // The list has an existing value, another value, and sometimes a null.
             let with_null = random.below(3) == 0;
             let (second, other) = random.pick(&tested.literals);
             let mut literals = vec![literal, second];
@@ -134,8 +134,8 @@ fn predicate(data: &Data, random: &mut Random, depth: usize) -> (Predicate, Orac
     }
 }
 
-/// Selects the rows that the test accepts and whose number is divisible by three. The resulting predicate implies the
-/// test.
+/// Returns a predicate that selects the rows that the test accepts and whose number is divisible by three, so that it
+/// implies the test. Also returns its oracle.
 fn third_of(
     (implied, oracle): (Predicate, Oracle),
     data: &Data,
@@ -198,7 +198,7 @@ fn table(batches: &[RecordBatch], schema: &herringbone::arrow::schema::Schema) -
     table
 }
 
-/// All pruning steps, none, or some of them.
+/// Returns all pruning steps, none, or some of them.
 fn steps(random: &mut Random) -> PruningSteps {
     let all = [
         PruningStep::Statistics,
@@ -222,7 +222,7 @@ fn steps(random: &mut Random) -> PruningSteps {
 fn random_predicates_give_the_rows_that_match() {
     for seed in 0..cases(20) {
         let random = &mut Random(seed);
-        // Some files have enough rows for several threads and for page indexes of their column chunks.
+        // Some files have enough rows for several threads, and for page indexes of their column chunks.
         let rows = [1200, 1200, 1200, 1200, 6000, 12_000][random.below(6)];
         let data = data(rows, random);
         let bytes = write(&data.batch, random);
@@ -232,7 +232,7 @@ fn random_predicates_give_the_rows_that_match() {
             let depth = random.below(4);
             let (predicate, oracle) = predicate(&data, random, depth);
             let mut options = ReadOptions::new().filter(predicate.clone());
-            // Small batches of many rows take long and add little coverage.
+            // Small batches of many rows take long, but add little coverage.
             let batch_sizes = match rows {
                 1200 => [1, 7, 100, 8192],
                 _ => [100, 300, 1000, 8192],
@@ -280,7 +280,7 @@ fn random_predicates_give_the_rows_that_match() {
             let schema = file.plan(&options).unwrap().schema().clone();
             let difference = table(&found, &schema).difference(&expected, true);
             assert_eq!(difference, None, "{what}");
-            // Other drivers return the same batches.
+            // The other drivers return the same batches.
             assert!(read(3) == found, "{what}, 3 threads");
             let how = SUPPLIES[random.below(3)];
             assert!(

@@ -1,4 +1,5 @@
-//! A file read with a wanted schema returns the values that other libraries return, or an error with both types.
+//! If a file is read with a wanted schema, the result is the values that other libraries return, or an error with both
+//! types.
 
 mod selections;
 
@@ -18,7 +19,7 @@ use crate::files;
 use crate::push::{SUPPLIES, pushed, read};
 use crate::remote;
 
-/// All rows as one batch for comparison: lines of values, column by column.
+/// Returns all rows as one batch for comparison, as lines of values, column by column.
 fn lines(batches: &[RecordBatch]) -> Vec<Vec<String>> {
     let columns = batches.first().map_or(0, RecordBatch::num_columns);
     let column = |index: usize| {
@@ -49,7 +50,7 @@ fn read_everywhere(file: &Bytes, options: &ReadOptions) -> Vec<RecordBatch> {
     expected
 }
 
-/// Compares a file of the folder with its expected rows.
+/// Compares a file in the folder with its expected rows.
 fn check(name: &str, matching: &FieldMatching) {
     let wanted = evolution(&format!("{name}.wanted.parquet"));
     let expected = read(&wanted, &ReadOptions::new()).unwrap();
@@ -88,7 +89,7 @@ fn fields_that_moved_are_found_by_their_ids_at_any_depth() {
     check("ids_moved", &FieldMatching::FieldId(Vec::new()));
 }
 
-/// If no wanted field of a struct, list or map is in the file, its nulls and lengths are still read.
+/// If the file has none of the wanted fields in a struct, list or map, we still read its nulls and lengths.
 #[test]
 fn what_has_only_new_fields_keeps_its_nulls_and_lengths() {
     check("ids_hollow", &FieldMatching::FieldId(Vec::new()));
@@ -302,7 +303,7 @@ fn fields_are_found_by_case_and_place() {
         &expected
     );
     assert_eq!(&ids(wanted.matching(FieldMatching::Position)), &expected);
-    // By position, fields after the last field of the file are missing.
+    // By position, the fields after the file's last field are missing.
     let fields = (0..10).map(|place| match place {
         1 => Field::new("n", DataType::Utf8View, true),
         9 => Field::new("i", DataType::Int8, true),
@@ -353,7 +354,7 @@ fn fields_without_ids_are_found_by_the_names_they_had() {
     let wanted = WantedSchema::new(schema(fields)).matching(FieldMatching::FieldId(names));
     let batches = read(&file, &ReadOptions::new().wanted_schema(wanted)).unwrap();
     assert_eq!(batches[0].column(0).null_count(), 0);
-    // The field matches by name only, and names do not count.
+    // The field matches by name only, but names do not count.
     assert_eq!(batches[0].column(1).null_count(), 3);
     let bare = WantedSchema::new(schema([Field::new("Id", DataType::Int64, true)]));
     let error = error(&file, bare.matching(FieldMatching::FieldId(Vec::new())));
@@ -406,7 +407,7 @@ fn missing_fields_take_their_default() {
     let expected = expected.map(|column| column.into_iter().map(str::to_owned).collect());
     assert_eq!(spaceless(lines(&batches)), spaceless(expected.to_vec()));
 
-    // No column of the file is read, but the number of rows is right.
+    // None of the file's columns is read, but the number of rows is right.
     let only = WantedSchema::new(schema([Field::new("tag", DataType::Utf8, false)]));
     let only = only.default_value(["tag"], tag.clone());
     let batches = read_everywhere(&file, &ReadOptions::new().wanted_schema(only).offset(1));

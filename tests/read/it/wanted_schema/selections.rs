@@ -1,4 +1,4 @@
-//! Projections, filters and row ranges are about the wanted schema, and prune by the bounds of the file.
+//! Projections, filters and row ranges refer to the wanted schema, but prune by the bounds of the file.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn a_projection_names_columns_of_the_wanted_schema() {
     let file = written(&large(), 20_000);
     let options = ReadOptions::new().wanted_schema(large_wanted());
     let all = read_everywhere(&file, &options);
-    // In the order of the wanted schema: 1 and 3 are `number` and `five`.
+    // In the order of the wanted schema, columns 1 and 3 are `number` and `five`.
     let some = options.clone().columns(["five", "number"]);
     let projected = all.iter().map(|batch| batch.project(&[1, 3]).unwrap());
     let projected: Vec<_> = projected.collect();
@@ -48,7 +48,7 @@ fn a_projection_names_columns_of_the_wanted_schema() {
 
 const ROWS: i32 = 60_000;
 
-/// Enough rows for several threads, in row groups with useful bounds.
+/// Returns enough rows for several threads, in row groups with useful bounds.
 fn large() -> RecordBatch {
     let rows = 0..ROWS;
     let is_null = |row: &i32| row % 11 == 3;
@@ -126,8 +126,8 @@ fn every_driver_gives_the_same() {
     assert_eq!(rows, 5024);
 }
 
-/// A predicate refers to wanted names and types. The result is the rows for which it is true once all columns are
-/// read.
+/// A predicate refers to wanted names and types. The result is the rows for which it would be true after reading all
+/// columns.
 #[test]
 fn predicates_are_about_the_wanted_schema() {
     let file = written(&large(), 20_000);
@@ -142,7 +142,7 @@ fn predicates_are_about_the_wanted_schema() {
             col("number").ge(59_990),
             Box::new(move |row| is_int(row) && row >= 59_990),
         ),
-        // No Int32 is this large.
+        // No Int32 is as large as this.
         (col("number").gt(5_000_000_000_i64), Box::new(|_| false)),
         (col("number").lt(5_000_000_000_i64), Box::new(is_int)),
         (col("number").is_null(), Box::new(move |row| !is_int(row))),
@@ -195,7 +195,7 @@ fn predicates_are_about_the_wanted_schema() {
     );
 }
 
-/// Column indexes, bloom filters and dictionaries of the file also prune by wanted values, and never rule out a match.
+/// The file's column indexes, bloom filters and dictionaries also prune by wanted values, and never rule out a match.
 #[test]
 #[allow(clippy::too_many_lines, reason = "a case after the other")]
 fn every_step_of_pruning_is_promoted() {
@@ -321,7 +321,7 @@ fn every_step_of_pruning_is_promoted() {
     }
 }
 
-/// Bounds of the file apply to wanted values: row groups without any are not read.
+/// The file's bounds apply to wanted values, so we do not read row groups that have none.
 #[test]
 fn bounds_are_promoted() {
     let source = counted::Counted::new(written(&large(), 20_000));
@@ -344,7 +344,7 @@ fn bounds_are_promoted() {
     assert_eq!(source.bytes(), before);
 }
 
-/// A source that counts the bytes read from it.
+/// A source that counts the bytes that are read from it.
 mod counted {
     use std::ops::Range;
     use std::sync::Arc;
