@@ -8,7 +8,7 @@ use datafusion_common::Result;
 use datafusion_common::config::TableParquetOptions;
 use herringbone::format::Type;
 use herringbone::schema::to_arrow;
-use herringbone::{MetadataHandle, ReadOptions, SchemaOptions, WantedSchema};
+use herringbone::{Error, FieldMatching, MetadataHandle, ReadOptions, SchemaOptions, WantedSchema};
 
 use crate::error::from_library;
 use crate::options::{int96_time_zone, schema_options};
@@ -27,12 +27,13 @@ pub(crate) fn stored_schema(handle: &MetadataHandle, options: &SchemaOptions) ->
 /// are merged.
 ///
 /// # Errors
-/// Fails with Corrupt or Unsupported if the schema cannot be mapped.
+/// Corrupt or Unsupported if the schema cannot be mapped; Argument if columns of one name have several types.
 pub(crate) fn inferred_schema(
     handle: &MetadataHandle,
     options: &TableParquetOptions,
 ) -> Result<Schema> {
     let stored = stored_schema(handle, &schema_options(options)?)?;
+    check_names(stored.fields()).map_err(from_library)?;
     let mut fields: Vec<FieldRef> = stored.fields().iter().map(with_map_names).collect();
     if let Some(zone) = int96_time_zone(options) {
         fields = set_time_zone(&fields, handle, &zone);
@@ -44,7 +45,23 @@ pub(crate) fn inferred_schema(
     Ok(Schema::new(fields.iter().map(bare).collect::<Fields>()))
 }
 
-/// Gives INT96 columns a time zone, including those below structs, lists and maps.
+/// Rejects columns of one name and several types. Those of one type are one column of the table: the first one.
+fn check_names(fields: &Fields) -> herringbone::Result<()> {
+    let mut types: HashMap<&str, &DataType> = HashMap::new();
+    for field in fields {
+        let (name, data_type) = (field.name(), field.data_type());
+        let first = *types.entry(name).or_insert(data_type);
+        if first != data_type {
+            return Err(Error::argument(format!(
+                "several columns are called `{name}`, and have the types {first} and {data_type}: list the columns of the \
+                 table, as in CREATE EXTERNAL TABLE t (\"{name}\" …), to read the first one"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Gives INT96 columns a time zone, also those below structs, lists and maps.
 fn set_time_zone(fields: &[FieldRef], handle: &MetadataHandle, zone: &Arc<str>) -> Vec<FieldRef> {
     let leaves = handle.parquet_schema().leaves().iter();
     let mut are_int96 = leaves.map(|leaf| leaf.physical_type == Type::Int96);
@@ -145,11 +162,11 @@ pub(crate) fn read_schema(
     table: &Schema,
     stored: &Schema,
 ) -> SchemaRef {
-    let by_name: HashMap<&str, &FieldRef> = stored
-        .fields()
-        .iter()
-        .map(|field| (field.name().as_str(), field))
-        .collect();
+    let mut by_name: HashMap<&str, &FieldRef> = HashMap::new();
+    for field in stored.fields() {
+        // The engine takes the first column of a name.
+        by_name.entry(field.name()).or_insert(field);
+    }
     let field = |wanted: &FieldRef| {
         let stored = by_name.get(wanted.name().as_str())?;
         let is_readable = is_equal(wanted, stored) || is_readable(handle, options, wanted, stored);
@@ -163,9 +180,11 @@ pub(crate) fn read_schema(
     Arc::new(Schema::new(fields))
 }
 
-/// Returns the wanted schema for a read, with casts that give the engine's values.
+/// Returns the wanted schema of a read, with the casts of the engine and its choice among fields of one name.
 pub(crate) fn wanted_schema(schema: SchemaRef) -> WantedSchema {
-    WantedSchema::new(schema).loose_times(true)
+    WantedSchema::new(schema)
+        .matching(FieldMatching::NameInOrder)
+        .loose_times(true)
 }
 
 fn is_equal(wanted: &Field, stored: &Field) -> bool {

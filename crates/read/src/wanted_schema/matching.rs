@@ -8,7 +8,7 @@ use herringbone_arrow::schema::{Field, FieldRef};
 use herringbone_format::{Error, Result};
 use herringbone_schema::{FIELD_ID_KEY, Node};
 
-use super::{FieldMatching, FieldNames};
+use super::{FieldMatching, FieldNames, Place};
 
 /// The ordinals of fields by a property, where `None` stands for several fields that share it.
 type Ordinals<K> = HashMap<K, Option<usize>>;
@@ -20,7 +20,9 @@ pub(super) struct Group<'a> {
     by_id: Ordinals<i32>,
     by_name: Ordinals<&'a str>,
     by_lower_name: Ordinals<String>,
-    /// The ids by which wanted fields were found already, because two wanted fields may not share one.
+    /// The fields of each name, in the order of the file.
+    in_order: HashMap<&'a str, Vec<usize>>,
+    /// The ids by which wanted fields were found.
     claimed: HashSet<i32>,
 }
 
@@ -37,6 +39,7 @@ impl<'a> Group<'a> {
             by_id: HashMap::new(),
             by_name: HashMap::new(),
             by_lower_name: HashMap::new(),
+            in_order: HashMap::new(),
             claimed: HashSet::new(),
         };
         let wanted_ids: HashSet<i32> = match matching {
@@ -58,8 +61,14 @@ impl<'a> Group<'a> {
                 Some(id) => add(&mut group.by_id, id, ordinal),
                 None => add(&mut group.by_name, name.as_str(), ordinal),
             }
-            if matches!(matching, FieldMatching::NameIgnoringCase) {
-                add(&mut group.by_lower_name, name.to_lowercase(), ordinal);
+            match matching {
+                FieldMatching::NameIgnoringCase => {
+                    add(&mut group.by_lower_name, name.to_lowercase(), ordinal);
+                }
+                FieldMatching::NameInOrder => {
+                    group.in_order.entry(name).or_default().push(ordinal);
+                }
+                _ => {}
             }
         }
         group
@@ -68,9 +77,9 @@ impl<'a> Group<'a> {
     /// Returns the wanted field's ordinal among the fields of the group, or `None` if the file lacks it.
     ///
     /// # Errors
-    /// Fails with `Argument` if several fields match, if another wanted field was found by the same id, if the wanted
-    /// field has no id by which to find it, or if its id differs from the id of the field with its name.
-    pub(super) fn find(&mut self, wanted: &FieldRef, position: usize) -> Result<Option<usize>> {
+    /// Argument if several fields match, if a field has been found before, or if the wanted field has no id by which to find
+    /// it, or another one than the field of its name.
+    pub(super) fn find(&mut self, wanted: &FieldRef, place: Place) -> Result<Option<usize>> {
         let name = wanted.name();
         let found = match self.matching {
             FieldMatching::Name => self.by_name.get(name.as_str()).copied(),
@@ -78,6 +87,10 @@ impl<'a> Group<'a> {
                 let exact = self.by_name.get(name.as_str());
                 let found = exact.or_else(|| self.by_lower_name.get(&name.to_lowercase()));
                 found.copied()
+            }
+            FieldMatching::NameInOrder => {
+                let namesakes = self.in_order.get(name.as_str());
+                return Ok(namesakes.and_then(|it| it.get(place.namesakes).copied()));
             }
             FieldMatching::FieldId(names) => {
                 let id = field_id(wanted).ok_or_else(|| {
@@ -90,7 +103,9 @@ impl<'a> Group<'a> {
                 by_id.or_else(|| self.by_names(names, id))
             }
             FieldMatching::FieldIdOrName => return self.by_id_or_name(wanted),
-            FieldMatching::Position => (position < self.fields.len()).then_some(Some(position)),
+            FieldMatching::Position => {
+                (place.position < self.fields.len()).then_some(Some(place.position))
+            }
         };
         only(found, name)
     }

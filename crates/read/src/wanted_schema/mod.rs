@@ -15,6 +15,7 @@ mod matching;
 mod resolution;
 mod search;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use herringbone_arrow::array::{Array as _, ArrayRef};
@@ -75,8 +76,8 @@ pub(super) use resolution::resolve;
 pub struct WantedSchema {
     schema: SchemaRef,
     matching: FieldMatching,
-    /// The position of each column in the file, for columns found by position.
-    places: Vec<usize>,
+    /// The place of each column, also after others were left out.
+    places: Vec<Place>,
     defaults: Vec<DefaultValue>,
     /// The names of columns never read from the file.
     constants: Vec<String>,
@@ -117,8 +118,11 @@ pub enum FieldMatching {
     Name,
     /// The field with an equal name, or if there is none, one whose name differs only in case.
     NameIgnoringCase,
-    /// The field with an equal id, which is the value of `PARQUET:field_id` in the wanted field's metadata. Fields of
-    /// the file without an id are found by the names listed here for the wanted id.
+    /// The field with an equal name, which several fields of the file may have. The first wanted field of this name is the first
+    /// one of the file, the second one is the second, and so on.
+    NameInOrder,
+    /// The field with an equal id, which is the value of `PARQUET:field_id` in the metadata of the wanted field.
+    /// Fields of the file without an id are found by the names listed here for the id.
     FieldId(Vec<FieldNames>),
     /// The field with an equal id. If the wanted field has no id, or if the file lacks this id, the field with an equal
     /// name is taken, unless another wanted field has the id of that one. If the field of this name has another id than
@@ -189,7 +193,7 @@ impl WantedSchema {
     #[must_use]
     pub fn new(schema: SchemaRef) -> Self {
         Self {
-            places: (0..schema.fields().len()).collect(),
+            places: places(schema.fields()),
             schema,
             matching: FieldMatching::Name,
             defaults: Vec::new(),
@@ -377,7 +381,31 @@ impl WantedSchema {
     }
 }
 
-/// Returns the field at a path that skips the elements of lists and the entries of maps.
+/// The place of a wanted field among those next to it.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// The number of fields before it.
+    position: usize,
+    /// The number of fields before it that have the same name.
+    namesakes: usize,
+}
+
+/// Returns the place of each field.
+fn places(fields: &Fields) -> Vec<Place> {
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    let mut places = Vec::with_capacity(fields.len());
+    for (position, field) in fields.iter().enumerate() {
+        let namesakes = seen.entry(field.name().as_str()).or_default();
+        places.push(Place {
+            position,
+            namesakes: *namesakes,
+        });
+        *namesakes += 1;
+    }
+    places
+}
+
+/// Returns the field at a path that omits the elements of lists and the entries of maps.
 fn field_at<'a>(fields: &'a Fields, path: &[String]) -> Option<&'a FieldRef> {
     let (first, rest) = path.split_first()?;
     let (_, field) = fields.find(first)?;

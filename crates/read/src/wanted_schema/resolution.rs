@@ -64,11 +64,11 @@ pub(crate) fn resolve(
     let wanted_fields = wanted.schema().fields();
     let read_fields = wanted_fields.iter().filter(is_read);
     let mut group = Group::new(&wanted.matching, &file.fields, read_fields);
-    for (field, &position) in wanted_fields.iter().zip(&wanted.places) {
+    for (field, &place) in wanted_fields.iter().zip(&wanted.places) {
         let mut path = vec![field.name().clone()];
         let source = match is_read(&field) {
             false => None,
-            true => search.field((&mut group, &file.fields), field, position, &mut path)?,
+            true => search.field((&mut group, &file.fields), field, place, &mut path)?,
         };
         if let Some((ordinal, part)) = &source
             && let Some(hint) = hints.get_mut(*ordinal)

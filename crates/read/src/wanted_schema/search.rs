@@ -6,8 +6,8 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
 use herringbone_format::{Error, Result};
 use herringbone_schema::{ArrowWrapper, Node, NodeKind, VARIANT_EXTENSION_NAME};
 
-use super::WantedSchema;
 use super::matching::Group;
+use super::{Place, WantedSchema, places};
 use herringbone_core::cast::{Cast, TimeCasts};
 
 /// The part of the file found for a wanted field.
@@ -61,10 +61,10 @@ impl<'a> Search<'a> {
         &mut self,
         (group, fields): (&mut Group<'_>, &[Node]),
         wanted: &FieldRef,
-        position: usize,
+        place: Place,
         path: &mut Vec<String>,
     ) -> Result<Option<(usize, FoundNode)>> {
-        let found = group.find(wanted, position);
+        let found = group.find(wanted, place);
         let found = found.map_err(|error| error.in_column(path.join(".")))?;
         let Some((ordinal, node)) = found.and_then(|found| Some((found, fields.get(found)?)))
         else {
@@ -158,9 +158,9 @@ impl<'a> Search<'a> {
         let mut hints: Vec<FieldRef> = fields.iter().map(|field| field.field.clone()).collect();
         let (mut parts, known) = (Vec::new(), self.leaves.len());
         let mut group = Group::new(&self.wanted.matching, fields, wanted_fields);
-        for (position, field) in wanted_fields.iter().enumerate() {
+        for (field, place) in wanted_fields.iter().zip(places(wanted_fields)) {
             path.push(field.name().clone());
-            let found = self.field((&mut group, fields), field, position, path)?;
+            let found = self.field((&mut group, fields), field, place, path)?;
             path.pop();
             if let Some((ordinal, part)) = &found
                 && let Some(hint) = hints.get_mut(*ordinal)

@@ -10,7 +10,7 @@ use arrow::array::{
     StructArray,
 };
 use arrow::buffer::OffsetBuffer;
-use arrow::datatypes::{DataType, Field, Int64Type};
+use arrow::datatypes::{DataType, Field, Int64Type, Schema};
 use datafusion::prelude::SessionContext;
 use herringbone_datafusion::{HerringboneFormatFactory, ReadParquet};
 use parquet::column::writer::ColumnWriter;
@@ -119,8 +119,102 @@ async fn files_of_a_table_may_differ() {
     }
 }
 
-/// The engine compares values in the type that the table declares, but its simplifier would compare
-/// the file's values.
+/// The engine reads the first column of a name, and so do we.
+#[tokio::test]
+async fn columns_of_one_name_are_read_as_by_the_engine() {
+    let folder = Folder::new();
+    let write = |name: &str, second: ArrayRef| {
+        let columns = [ints([1, 2, 3, 4]), second, words(["w", "x", "y", "z"])];
+        let names = ["a", "a", "b"].into_iter();
+        let field =
+            |(name, array): (&str, &ArrayRef)| Field::new(name, array.data_type().clone(), true);
+        let fields: Vec<Field> = names.zip(&columns).map(field).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let batch = RecordBatch::try_new(schema, columns.to_vec()).unwrap();
+        // Two row groups, so that bounds rule out rows.
+        folder.write(name, &batch, 2);
+    };
+    write("d.parquet", ints([10, 20, 30, 40]));
+    write("e.parquet", words(["p", "q", "r", "s"]));
+    let declared = |file, of_a| {
+        format!(
+            "create external table d (a {of_a}, b varchar) stored as parquet location 'FOLDER{file}.parquet'"
+        )
+    };
+    for (table, texts) in [
+        (
+            "create external table d stored as parquet location 'FOLDERd.parquet'".to_owned(),
+            false,
+        ),
+        (declared("d", "bigint"), false),
+        (declared("d", "varchar"), true),
+        (declared("e", "int"), false),
+    ] {
+        let (ours, plain) = both(&folder, &table).await;
+        for (query, expected) in [
+            ("select * from d", "1 w; 2 x; 3 y; 4 z"),
+            ("select b from d", "w; x; y; z"),
+            ("select b from d where a = 2", "x"),
+            ("select a from d where b = 'y' and a > 1", "3"),
+            ("select count(*) from d where a = 30", "0"),
+            ("select min(a), max(a), count(*) from d", "1 4 4"),
+            ("select a from d order by a desc limit 1", "4"),
+        ] {
+            // Texts and numbers are not compared.
+            let query = match texts {
+                true => query
+                    .replace("= 30", "= '30'")
+                    .replace("= 2", "= '2'")
+                    .replace("> 1", "> '1'"),
+                false => query.to_owned(),
+            };
+            assert_eq!(rows(&plain, &query).await, expected, "{table}: {query}");
+            assert_eq!(rows(&ours, &query).await, expected, "{table}: {query}");
+        }
+    }
+    // Nobody can know which of two types is meant.
+    let table = "create external table e stored as parquet location 'FOLDERe.parquet'";
+    let table = table.replace("FOLDER", &folder.path(""));
+    let theirs = run(&session(Reader::Plain, 2), &table).await.unwrap_err();
+    assert!(
+        theirs.contains("Fail to merge schema field 'a'"),
+        "{theirs}"
+    );
+    let error = run(&session(Reader::Herringbone, 2), &table)
+        .await
+        .unwrap_err();
+    for part in [
+        "e.parquet",
+        "`a`",
+        "Int32 and Utf8",
+        "CREATE EXTERNAL TABLE",
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+/// Arrow allows fields of one name in a struct.
+#[tokio::test]
+async fn fields_of_one_name_are_read_in_their_order() {
+    let folder = Folder::new();
+    let field = || Arc::new(Field::new("x", DataType::Int32, true));
+    let fields = [(field(), ints([1, 2])), (field(), ints([7, 8]))];
+    let s: ArrayRef = Arc::new(StructArray::from(fields.to_vec()));
+    folder.write("s.parquet", &batch(vec![("s", s), ("b", ints([5, 6]))]), 1);
+    let table = "create external table s stored as parquet location 'FOLDERs.parquet'";
+    let (ours, plain) = both(&folder, table).await;
+    for (query, expected) in [
+        ("select s from s", "{x: 1, x: 7}; {x: 2, x: 8}"),
+        ("select s['x'] from s where b = 6", "2"),
+        ("select b from s where s['x'] = 1", "5"),
+        ("select count(*) from s where s['x'] = 8", "0"),
+    ] {
+        assert_eq!(rows(&plain, query).await, expected, "{query}");
+        assert_eq!(rows(&ours, query).await, expected, "{query}");
+    }
+}
+
+/// The engine compares values as the table declares them. Its simplifier would compare those of the file.
 #[tokio::test]
 async fn decimals_are_rounded_before_they_are_compared() {
     let folder = Folder::new();
