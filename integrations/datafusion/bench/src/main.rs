@@ -1,13 +1,12 @@
 //! Runs queries on Parquet files, which Herringbone and the engine's own reader read in turns.
 //!
 //! ```text
-//! herringbone-datafusion-bench FOLDER (tpch | hits | row-group | answers | pools | bytes | few-rows) [--scale N] [--partitions N] [--turns N] [--query N]
+//! herringbone-datafusion-bench FOLDER (tpch | hits | few-rows | row-group | answers | pools) [--bytes] [--scale N] [--partitions N] [--turns N] [--query N]
 //! ```
 //!
-//! The files are written to the folder once. `answers` measures nothing, but compares rows (see
-//! `answers.rs`). `pools` finds the smallest memory pools for statements over TPC-H. `bytes` and
-//! `few-rows` count the bytes that queries over `hits` fetch. We do not measure planning, because
-//! it is the same for both readers.
+//! The files are written to the folder once. `few-rows` has queries over `hits` that return few rows. `answers` measures nothing, but
+//! compares rows (see `answers.rs`). `pools` finds the smallest memory pools for statements over TPC-H. `--bytes` counts the bytes
+//! that queries fetch. Otherwise their times are measured, without planning: it is the same for both readers.
 
 mod answers;
 mod bytes;
@@ -31,6 +30,8 @@ struct Arguments {
     scale: f64,
     turns: Turns,
     query: Option<usize>,
+    /// True if bytes are counted instead of measuring times.
+    bytes: bool,
 }
 
 impl Arguments {
@@ -45,8 +46,13 @@ impl Arguments {
                 turns: 5,
             },
             query: None,
+            bytes: false,
         };
         while let Some(option) = words.next() {
+            if option == "--bytes" {
+                arguments.bytes = true;
+                continue;
+            }
             let value = words.next()?;
             match option.as_str() {
                 "--scale" => arguments.scale = value.parse().ok()?,
@@ -80,7 +86,7 @@ impl Arguments {
                 let queries = (1..).zip(bytes::FEW_ROWS);
                 (data::hits(&self.folder), queries.map(case).collect())
             }
-            "hits" | "bytes" => {
+            "hits" => {
                 let queries = include_str!("hits.sql").lines();
                 (
                     data::hits(&self.folder),
@@ -101,7 +107,7 @@ fn main() {
         arguments.and_then(|arguments| arguments.cases().map(|cases| (arguments, cases)))
     else {
         eprintln!(
-            "usage: herringbone-datafusion-bench FOLDER (tpch | hits | row-group | answers | pools | bytes | few-rows) \
+            "usage: herringbone-datafusion-bench FOLDER (tpch | hits | few-rows | row-group | answers | pools) [--bytes] \
              [--scale N] [--partitions N] [--turns N] [--query N]"
         );
         std::process::exit(2);
@@ -110,7 +116,7 @@ fn main() {
     match arguments.what.as_str() {
         "answers" => answers::compare(&arguments.folder, &folder, &cases, partitions),
         "pools" => pools::print(&arguments.folder, &folder, partitions),
-        "bytes" | "few-rows" => bytes::print(&folder, &cases, partitions),
+        _ if arguments.bytes => bytes::print(&folder, &cases, partitions),
         _ => arguments.turns.run(&folder, &cases),
     }
 }
