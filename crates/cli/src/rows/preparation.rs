@@ -4,7 +4,7 @@ use herringbone::format::Type;
 use herringbone::{Int96Overflow, Int96Units, ParquetFile, Projection};
 
 use super::request::int96_unit;
-use super::{Request, Window, count, count_read, options, sample, survey};
+use super::{Request, Window, count, count_read, expression, options, sample, survey};
 use crate::base::failure::Result;
 use crate::input::Input;
 use crate::input::context::Context;
@@ -54,13 +54,13 @@ impl Request<'_> {
         Ok(())
     }
 
-    /// Chooses the finest unit that can represent all INT96 timestamps in the window, unless the
-    /// user has chosen one.
+    /// Chooses the finest unit that can represent all INT96 timestamps in the window, unless the user chose one. This is a
+    /// request's first read of its columns, so it refuses expressions in place of them.
     ///
     /// # Errors
-    /// Fails with [`Failure::Data`](crate::base::failure::Failure::Data) if such a unit does not
-    /// exist, and if the timestamps cannot be read.
+    /// Data if such a unit does not exist; Usage if a column is an expression; errors of reading the timestamps.
     pub(crate) fn choose_int96_unit(&mut self, inputs: &[Input], mut window: Window) -> Result<()> {
+        expression::check_columns(inputs, self)?;
         if self.options.schema.int96_overflow != Int96Overflow::CoarserUnit {
             return Ok(());
         }

@@ -8,7 +8,7 @@ use herringbone::{Projection, WantedSchema};
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use herringbone_rewrite::{SchemaMerge, difference, nullable};
 
-use super::{Request, count, expression, has_column, is_in_path, options};
+use super::{Request, count, has_column, is_in_path, options};
 use crate::base::advice::Advised;
 use crate::base::failure::{Failure, Result};
 use crate::input::Input;
@@ -22,12 +22,11 @@ use crate::input::folder::{BY_NAME, Loss};
 /// other files when we read them.
 ///
 /// # Errors
-/// Data if the files have no common schema, and Usage if a column is an expression.
+/// Data if the files have no common schema.
 pub(crate) fn survey(
     inputs: &[Input],
     request: &mut Request<'_>,
 ) -> Result<Option<(SchemaRef, Option<u64>)>> {
-    expression::check_columns(inputs, request)?;
     let mut named: Vec<(&str, SchemaRef)> = Vec::new();
     let mut rows = Some(0_u64);
     for (at, input) in inputs.iter().enumerate() {

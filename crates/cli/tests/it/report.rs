@@ -162,7 +162,7 @@ fn commands_of_findings_run_as_they_are() {
         .unwrap();
     let here = String::from_utf8(here.stdout).unwrap();
     assert!(
-        here.contains("rewrite './-x '\\\\''y.parquet' OUT"),
+        here.contains(r#"rewrite \"./-x 'y.parquet\" OUT"#),
         "{here}"
     );
     let kinds = run_commands(&folder, &file);

@@ -19,17 +19,20 @@ fn names_of_parts_have_no_encrypted_values() {
         herringbone(&[&split[..], &["--plaintext-names"]].concat()).ok("");
         std::fs::remove_dir_all(folder.file("out")).unwrap();
     }
-    // Neither does another column in front of it.
-    let pattern = folder.file("{other}-{name}.parquet");
+    // Neither do names with another column in front.
+    let (files, pattern) = (
+        folder.file("*.parquet"),
+        folder.file("{file}-{name}.parquet"),
+    );
     herringbone(&[
         "split",
-        &file,
+        &files,
         "-o",
         &pattern,
-        "-c",
-        "*,other=origin.latitude",
+        "--path-column",
+        "file",
         "--by",
-        "other,name",
+        "file,name",
         "--keys",
         &keys,
     ])
