@@ -180,5 +180,4 @@ mod tests {
             assert_eq!(most, all[..limit.min(5000)], "{limit}");
         }
     }
-
 }
