@@ -6,7 +6,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use herringbone::arrow::array::builder::{Int64Builder, ListBuilder, StringBuilder};
 use herringbone::arrow::array::{Array, ArrayRef, RecordBatch};
-use herringbone::{ColumnOptions, DataPageVersion, ParquetFile, ReadOptions, WriteOptions, Writer};
+use herringbone::{
+    ColumnOptions, Compression, DataPageVersion, ParquetFile, ReadOptions, WriteOptions, Writer,
+};
 
 const ROWS: i64 = 1_000;
 
@@ -44,7 +46,10 @@ fn table(rows: Range<i64>) -> RecordBatch {
 
 /// Writes the table in pages of 70 rows, so that few batches end with a page.
 fn file(version: DataPageVersion, dictionary: bool) -> Bytes {
-    let columns = ColumnOptions::new().page_rows(70).dictionary(dictionary);
+    let columns = ColumnOptions::new()
+        .compression(Compression::Uncompressed)
+        .page_rows(70)
+        .dictionary(dictionary);
     let options = WriteOptions::new()
         .columns(columns)
         .data_page_version(version)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use herringbone::{ParquetFile, Writer};
+use herringbone::{Compression, ParquetFile, Writer};
 use herringbone_arrow::array::{ArrayRef, Int32Array, RecordBatch};
 use herringbone_write::{
     BlockMemory, ChunkPages, ColumnOptions, FileEncoder, WriteOptions, WritePlan,
@@ -28,9 +28,14 @@ fn page_rows(file: Bytes) -> Vec<i32> {
         .collect()
 }
 
+/// Returns options without compression, which this crate need not have.
+fn plain() -> WriteOptions {
+    WriteOptions::new().compression(Compression::Uncompressed)
+}
+
 fn written(batch: &RecordBatch, columns: ColumnOptions) -> Bytes {
     let mut file = Vec::new();
-    let options = WriteOptions::new().columns(columns);
+    let options = plain().columns(columns);
     let mut writer = Writer::new(&mut file, batch.schema(), options).unwrap();
     writer.write(batch).unwrap();
     writer.finish().unwrap();
@@ -66,7 +71,7 @@ fn pages_wait_until_their_form_is_chosen() {
     const DECIDED_AT: usize = 1 << 18;
     const ROWS: usize = 300_000;
     let batch = few_numbers(ROWS as i32);
-    let plan = WritePlan::new(batch.schema(), &WriteOptions::new(), None).unwrap();
+    let plan = WritePlan::new(batch.schema(), &plain(), None).unwrap();
     let plan = Arc::new(plan);
     let mut column = plan.column_writer(0, 0, None).unwrap();
     let (mut memory, mut pages) = (BlockMemory::default(), ChunkPages::default());

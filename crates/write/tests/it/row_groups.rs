@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use herringbone::{ErrorKind, ParquetFile};
+use herringbone::{Compression, ErrorKind, ParquetFile};
 use herringbone_arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use herringbone_write::{
     BlockMemory, BloomFilterOptions, ChunkPages, ColumnOptions, EncodedColumn, FileEncoder,
@@ -22,12 +22,11 @@ fn batch(first: i64, rows: i64) -> RecordBatch {
 }
 
 fn plan() -> Arc<WritePlan> {
-    let mut options = WriteOptions::new()
-        .columns(ColumnOptions::new().page_rows(100))
-        .column(
-            "name",
-            ColumnOptions::new().bloom_filter(BloomFilterOptions::default()),
-        );
+    let columns = ColumnOptions::new().compression(Compression::Uncompressed);
+    let mut options = WriteOptions::new().columns(columns.page_rows(100)).column(
+        "name",
+        ColumnOptions::new().bloom_filter(BloomFilterOptions::default()),
+    );
     options.sorting_columns = vec![SortingColumnOption::new(["number"])];
     Arc::new(WritePlan::new(batch(0, 0).schema(), &options, None).unwrap())
 }
