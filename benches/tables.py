@@ -1,9 +1,12 @@
 """Writes the tables that sizes are compared on: one file each, without a codec, by pyarrow.
 
-    python benches/tables.py target/bench-data/tables [--rows 491520] [NAME ...]
+    python benches/tables.py target/bench-data/tables [--rows 491520] [--pages] [NAME ...]
 
 The numbers are seeded by the name of the table. Each has the quirks of what it is named after: rounded numbers, skew, sorted
 runs, columns that are nearly all null, urls, uuids. `tpchgen-cli` makes three more, where it is installed.
+
+With `--pages`, each table is written twice instead, as most files are: with pages of version 1 and SNAPPY, and with pages of
+version 2 and ZSTD. `report.sh` and `arm/counts.py` read these files.
 """
 
 import argparse
@@ -186,6 +189,11 @@ def wide_features(random, rows):
 
 
 TABLES = {table.__name__: table for table in (rides, web_hits, telemetry, nested_events, logs, wide_features)}
+# The codec ends the name, because the program `write` takes it from there.
+PAGES = (
+    ("v1_", "_snappy", {"compression": "snappy", "data_page_version": "1.0"}),
+    ("v2_", "_zstd", {"compression": "zstd", "data_page_version": "2.0"}),
+)
 TPCH = ("lineitem", "orders", "part")
 
 
@@ -193,6 +201,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory")
     parser.add_argument("--rows", type=int, default=491_520)
+    parser.add_argument("--pages", action="store_true")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_intermixed_args()
     os.makedirs(arguments.directory, exist_ok=True)
@@ -200,8 +209,12 @@ def main():
     for name, table in TABLES.items():
         if wanted(name):
             random = np.random.default_rng(zlib.crc32(name.encode()))
-            path = os.path.join(arguments.directory, f"{name}.parquet")
-            pq.write_table(pa.table(table(random, arguments.rows)), path, compression="none")
+            made = pa.table(table(random, arguments.rows))
+            for prefix, suffix, options in PAGES if arguments.pages else [("", "", {"compression": "none"})]:
+                path = os.path.join(arguments.directory, f"{prefix}{name}{suffix}.parquet")
+                pq.write_table(made, path, **options)
+    if arguments.pages:
+        return
     generator = shutil.which("tpchgen-cli") or os.path.join(os.path.dirname(sys.executable), "tpchgen-cli")
     if not os.path.exists(generator):
         print("tpchgen-cli is not installed: no tables of TPC-H")

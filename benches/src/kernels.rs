@@ -1,11 +1,14 @@
 //! Kernels alone, on input and output that stay in the caches.
 
 use herringbone_arrow::buffer::Buffer;
+use herringbone_kernels::bit_pack::pack_u32;
+use herringbone_kernels::bit_unpack;
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::bytes::ByteBuilder;
 use herringbone_kernels::decimal::{self, Decimal};
 use herringbone_kernels::delta::{Blocks, DeltaDecoder, encode_i32, encode_i64};
 use herringbone_kernels::expand::spread;
+use herringbone_kernels::filter::filter;
 use herringbone_kernels::hybrid::{HybridDecoder, Runs, encode_u8, encode_u32};
 use herringbone_kernels::int96::{self, Layout};
 use herringbone_kernels::min_max::{min_max_f64, min_max_i32, min_max_i64};
@@ -113,7 +116,82 @@ pub fn all() -> Vec<Kernel> {
     bounds(&mut kernels);
     fixed_widths(&mut kernels);
     strings(&mut kernels);
+    selections(&mut kernels);
+    packing(&mut kernels);
     kernels
+}
+
+/// Adds kernels that keep some values. Their unit of time is a copy of all of them.
+fn selections(kernels: &mut Vec<Kernel>) {
+    fn case<T: Plain>(kernels: &mut Vec<Kernel>, name: &str, percent: u64) {
+        let bits = Random(5).bits(percent, VALUES);
+        let (bits, _) = bits.as_chunks::<8>();
+        let byte = |bits: &[u8; 8]| bits.iter().rev().fold(0, |byte, bit| byte << 1 | bit);
+        let bits: Vec<u8> = bits.iter().map(byte).collect();
+        let values = vec![T::default(); VALUES];
+        let mut out = Vec::with_capacity(VALUES + 64);
+        kernels.push(Kernel::new(
+            format!("filter {name}, {percent} % kept"),
+            VALUES * size_of::<T>(),
+            move || {
+                out.clear();
+                filter(&values, &bits, 0, &mut out);
+                black_box(&out);
+                Ok(())
+            },
+        ));
+    }
+    for percent in [10, 50, 90] {
+        case::<i32>(kernels, "i32", percent);
+        case::<i64>(kernels, "i64", percent);
+    }
+}
+
+/// Adds kernels of the writer, and the unpacking of levels.
+fn packing(kernels: &mut Vec<Kernel>) {
+    let mut random = Random(6);
+    for width in [1, 2, 3, 5, 8] {
+        let packed: Vec<u8> = (0..VALUES).map(|_| random.below(256) as u8).collect();
+        let mut out = Vec::with_capacity(VALUES);
+        kernels.push(Kernel::new(
+            format!("unpack to u8, width {width}"),
+            VALUES,
+            move || {
+                out.clear();
+                bit_unpack::extend_u8(&packed, 0, width, VALUES, &mut out)?;
+                black_box(&out);
+                Ok(())
+            },
+        ));
+    }
+    for width in [1, 3, 8, 10, 16, 20] {
+        let values = random.runs(1 << width, 1, VALUES);
+        let mut out = Vec::with_capacity(VALUES * 4);
+        kernels.push(Kernel::new(
+            format!("pack u32, width {width}"),
+            VALUES * usize::from(width) / 8,
+            move || {
+                out.clear();
+                pack_u32(&values, width, &mut out);
+                black_box(&out);
+                Ok(())
+            },
+        ));
+    }
+    for width in [2, 4, 8] {
+        let values: Vec<u8> = (0..VALUES * width).map(|i| i as u8).collect();
+        let mut out = Vec::with_capacity(VALUES * width);
+        kernels.push(Kernel::new(
+            format!("splitting of byte streams, {width} bytes"),
+            VALUES * width,
+            move || {
+                out.clear();
+                byte_stream_split::split(&values, width, &mut out);
+                black_box(&out);
+                Ok(())
+            },
+        ));
+    }
 }
 
 fn hybrid(kernels: &mut Vec<Kernel>) {
