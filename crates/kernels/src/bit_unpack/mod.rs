@@ -12,6 +12,8 @@
 use std::mem::MaybeUninit;
 
 use crate::Malformed;
+#[cfg(target_arch = "aarch64")]
+use crate::cpu::Neon;
 use crate::cpu::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512};
@@ -20,6 +22,8 @@ use crate::cpu::{Avx2, Avx512};
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "aarch64")]
+pub(crate) mod neon;
 mod scalar;
 
 /// An unsigned integer type for unpacked values.
@@ -34,6 +38,9 @@ pub(crate) trait Lane: Copy + Default + Ord + Send + Sync + 'static {
     /// Runs [`Unpack::unpack`] with AVX-512.
     #[cfg(target_arch = "x86_64")]
     fn avx512(cpu: Avx512, data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<Self>]);
+    /// Runs [`Unpack::unpack`] with NEON.
+    #[cfg(target_arch = "aarch64")]
+    fn neon(cpu: Neon, data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<Self>]);
 }
 
 macro_rules! lanes {
@@ -57,6 +64,13 @@ macro_rules! lanes {
                 cpu: Avx512, data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<Self>],
             ) {
                 avx512::$unpack(cpu, data, first, width, out);
+            }
+            #[cfg(target_arch = "aarch64")]
+            #[inline(always)]
+            fn neon(
+                cpu: Neon, data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<Self>],
+            ) {
+                neon::$unpack(cpu, data, first, width, out);
             }
         }
     )*};
@@ -97,8 +111,15 @@ impl Unpack for Avx512 {
     }
 }
 
-/// Appends `n` values of `width` bits (0 to 8) from value `first` on. The values are packed most significant bit first,
-/// which is how the deprecated encoding BIT_PACKED stores levels.
+#[cfg(target_arch = "aarch64")]
+impl Unpack for Neon {
+    #[inline(always)]
+    fn unpack<L: Lane>(self, data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<L>]) {
+        L::neon(self, data, first, width, out);
+    }
+}
+
+/// Appends the `n` values from value `first` on, of `width` (0 to 8) bits each.
 ///
 /// # Errors
 /// Fails with [`Malformed`] if `data` is too short or `width` is too large. Nothing is appended in that case.
@@ -129,8 +150,25 @@ pub(crate) fn check_end(data: &[u8], first: usize, width: u8, n: usize) -> Resul
     }
 }
 
-/// Finds the bit at which value `first` begins. Returns the bytes from there on, and the bit's position in the first
-/// byte.
+/// Writes all of `out` with the best available instructions; see [`Unpack::unpack`].
+fn unpack<L: Lane>(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<L>]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(cpu) = Avx512::detect() {
+            return cpu.unpack(data, first, width, out);
+        }
+        if let Some(cpu) = Avx2::detect() {
+            return cpu.unpack(data, first, width, out);
+        }
+    }
+    #[cfg(target_arch = "aarch64")]
+    if let Some(cpu) = Neon::detect() {
+        return cpu.unpack(data, first, width, out);
+    }
+    Scalar.unpack(data, first, width, out);
+}
+
+/// Returns the bytes from the one in which value `first` begins, and the bit of that byte at which it begins.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn seek(data: &[u8], first: usize, width: u8) -> (&[u8], u32) {

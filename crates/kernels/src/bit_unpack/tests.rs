@@ -97,6 +97,12 @@ fn avx512_unpacks_every_lane() {
     Avx512::detect().into_iter().for_each(check_lanes);
 }
 
+#[cfg(target_arch = "aarch64")]
+#[test]
+fn neon_unpacks_every_lane() {
+    Neon::detect().into_iter().for_each(check_lanes);
+}
+
 #[test]
 fn scalar_unpacks_most_significant_bit_first() {
     for width in 0..=8_u8 {

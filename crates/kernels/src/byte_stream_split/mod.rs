@@ -13,6 +13,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod scalar;
 mod split;
 #[cfg(target_arch = "x86_64")]
@@ -133,6 +135,11 @@ unsafe fn join(streams: &Streams<'_>, width: usize, out: *mut u8) {
             // SAFETY: the contract of this function; every x86-64 has SSE2.
             return unsafe { sse2::join(streams, width, out) };
         }
+    }
+    #[cfg(target_arch = "aarch64")]
+    if let Some(cpu) = crate::cpu::Neon::detect() {
+        // SAFETY: the contract of this function.
+        return unsafe { neon::join(cpu, streams, width, out) };
     }
     // SAFETY: the contract of this function.
     unsafe { scalar::join(streams, 0, width, out) };

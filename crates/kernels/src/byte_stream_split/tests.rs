@@ -48,6 +48,16 @@ fn every_width_and_part_with_every_kernel() {
                     out, expected,
                     "width {width}, {n} values from {first}, scalar"
                 );
+                #[cfg(target_arch = "aarch64")]
+                if let Some(cpu) = crate::cpu::Neon::detect() {
+                    let mut out = vec![0; n * width];
+                    // SAFETY: `out` has `n * width` bytes, and the streams were created for this width.
+                    unsafe { neon::join(cpu, &streams, width, out.as_mut_ptr()) };
+                    assert_eq!(
+                        out, expected,
+                        "width {width}, {n} values from {first}, NEON"
+                    );
+                }
                 #[cfg(target_arch = "x86_64")]
                 if width >= 8 {
                     let mut out = vec![0; n * width];

@@ -20,6 +20,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod encode;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod scalar;
 #[cfg(test)]
 mod tests;
@@ -86,6 +88,11 @@ macro_rules! delta {
                         // SAFETY: the token proves the target features of the function.
                         return unsafe { avx2::$type(decoder, data, n, out) };
                     }
+                }
+                #[cfg(target_arch = "aarch64")]
+                if crate::cpu::Neon::detect().is_some() {
+                    // SAFETY: the token proves the target features of the function.
+                    return unsafe { neon::$type(decoder, data, n, out) };
                 }
                 scalar::$type(decoder, data, n, out)
             }

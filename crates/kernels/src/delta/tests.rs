@@ -229,7 +229,7 @@ proptest! {
 }
 
 /// Decodes with one kernel, in steps that start and end anywhere within miniblocks.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn decode<T: Delta>(
     data: &[u8],
     extend: impl Fn(&mut DeltaDecoder<T>, &[u8], usize, &mut Vec<T>) -> Result<(), Malformed>,
@@ -246,7 +246,7 @@ fn decode<T: Delta>(
     out
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[test]
 fn kernels_agree() {
     use crate::cpu;
@@ -266,28 +266,44 @@ fn kernels_agree() {
         }
         let expected = decode::<i64>(&data, scalar::i64);
         assert_eq!(expected.len(), 500);
+        #[cfg(target_arch = "x86_64")]
         if cpu::Avx2::detect().is_some() {
             // SAFETY: the token proves AVX2.
             let values = decode::<i64>(&data, |d, b, n, o| unsafe { avx2::i64(d, b, n, o) });
             assert_eq!(values, expected, "width {width}");
         }
+        #[cfg(target_arch = "x86_64")]
         if cpu::Avx512::detect().is_some() {
             // SAFETY: the token proves AVX-512 F and BW.
             let values = decode::<i64>(&data, |d, b, n, o| unsafe { avx512::i64(d, b, n, o) });
+            assert_eq!(values, expected, "width {width}");
+        }
+        #[cfg(target_arch = "aarch64")]
+        if cpu::Neon::detect().is_some() {
+            // SAFETY: the token proves NEON.
+            let values = decode::<i64>(&data, |d, b, n, o| unsafe { neon::i64(d, b, n, o) });
             assert_eq!(values, expected, "width {width}");
         }
         if width > 32 {
             continue;
         }
         let expected = decode::<i32>(&data, scalar::i32);
+        #[cfg(target_arch = "x86_64")]
         if cpu::Avx2::detect().is_some() {
             // SAFETY: the token proves AVX2.
             let values = decode::<i32>(&data, |d, b, n, o| unsafe { avx2::i32(d, b, n, o) });
             assert_eq!(values, expected, "width {width}");
         }
+        #[cfg(target_arch = "x86_64")]
         if cpu::Avx512::detect().is_some() {
             // SAFETY: the token proves AVX-512 F and BW.
             let values = decode::<i32>(&data, |d, b, n, o| unsafe { avx512::i32(d, b, n, o) });
+            assert_eq!(values, expected, "width {width}");
+        }
+        #[cfg(target_arch = "aarch64")]
+        if cpu::Neon::detect().is_some() {
+            // SAFETY: the token proves NEON.
+            let values = decode::<i32>(&data, |d, b, n, o| unsafe { neon::i32(d, b, n, o) });
             assert_eq!(values, expected, "width {width}");
         }
     }

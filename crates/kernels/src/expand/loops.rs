@@ -4,6 +4,8 @@ use std::mem::MaybeUninit;
 
 use super::{Expand, scalar};
 use crate::bitmap::Bitmap;
+#[cfg(target_arch = "aarch64")]
+use crate::cpu::Neon;
 use crate::cpu::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512};
@@ -49,4 +51,6 @@ per_instruction_set! {
     impl Expand for Avx512: target_feature(
         enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,bmi1,bmi2,lzcnt,popcnt"
     );
+    #[cfg(target_arch = "aarch64")]
+    impl Expand for Neon: target_feature(enable = "neon");
 }

@@ -18,6 +18,8 @@ use herringbone_arrow::buffer::BooleanBuffer;
 
 use crate::Malformed;
 use crate::bitmap::{Bitmap, load_bits};
+#[cfg(target_arch = "aarch64")]
+use crate::cpu::Neon;
 use crate::cpu::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512, Bmi2};
@@ -29,12 +31,14 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod bmi2;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod bit_patterns;
 mod loops;
+#[cfg(target_arch = "aarch64")]
+pub(crate) mod neon;
 mod scalar;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) use bit_patterns::is_plain;
 
 /// Moves the dense values at the end of `out` to their slots.
@@ -59,6 +63,10 @@ pub fn expand<T: Copy + Default + 'static>(
         if let Some(cpu) = Avx2::detect() {
             return expand_with(cpu, out, base, validity, range);
         }
+    }
+    #[cfg(target_arch = "aarch64")]
+    if let Some(cpu) = Neon::detect() {
+        return expand_with(cpu, out, base, validity, range);
     }
     expand_with(Scalar, out, base, validity, range);
 }
@@ -124,7 +132,12 @@ pub fn spread<T: Plain>(
     } else {
         Scalar.spread(bytes, slots, validity, start);
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_arch = "aarch64")]
+    match Neon::detect() {
+        Some(cpu) => cpu.spread(bytes, slots, validity, start),
+        None => Scalar.spread(bytes, slots, validity, start),
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     Scalar.spread(bytes, slots, validity, start);
     // SAFETY: the kernels in this module write every slot.
     unsafe { out.set_len(out.len() + n) };

@@ -152,6 +152,12 @@ fn avx512_expand_of_every_width() {
     Avx512::detect().into_iter().for_each(check_widths);
 }
 
+#[cfg(target_arch = "aarch64")]
+#[test]
+fn neon_expand_of_every_width() {
+    Neon::detect().into_iter().for_each(check_widths);
+}
+
 #[test]
 fn scalar_expand_of_a_default_that_is_not_zero() {
     #[derive(Clone, Copy, PartialEq, Debug)]
@@ -164,6 +170,10 @@ fn scalar_expand_of_a_default_that_is_not_zero() {
     check_expand(Scalar, |i| Odd(i as u32));
     #[cfg(target_arch = "x86_64")]
     Avx512::detect()
+        .into_iter()
+        .for_each(|cpu| check_expand(cpu, |i| Odd(i as u32)));
+    #[cfg(target_arch = "aarch64")]
+    Neon::detect()
         .into_iter()
         .for_each(|cpu| check_expand(cpu, |i| Odd(i as u32)));
 }

@@ -12,6 +12,8 @@ use std::mem::MaybeUninit;
 use herringbone_arrow::buffer::BooleanBuffer;
 
 use crate::bitmap::{load_bits, low_bits};
+#[cfg(target_arch = "aarch64")]
+use crate::cpu::Neon;
 use crate::cpu::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512};
@@ -23,6 +25,8 @@ pub mod arrays;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 #[cfg(test)]
 mod tests;
 
@@ -101,6 +105,10 @@ pub fn filter<T: Copy + 'static>(values: &[T], bits: &[u8], first: usize, out: &
             return compact_with(cpu, values, bits, first, out);
         }
     }
+    #[cfg(target_arch = "aarch64")]
+    if let Some(cpu) = Neon::detect() {
+        return compact_with(cpu, values, bits, first, out);
+    }
     compact_with(Scalar, values, bits, first, out);
 }
 
@@ -115,6 +123,10 @@ pub fn filter_plain<T: Plain>(bytes: &[u8], wanted: &BooleanBuffer, out: &mut Ve
         if let Some(cpu) = Avx2::detect() {
             return filter_plain_with(cpu, bytes, wanted, out);
         }
+    }
+    #[cfg(target_arch = "aarch64")]
+    if let Some(cpu) = Neon::detect() {
+        return filter_plain_with(cpu, bytes, wanted, out);
     }
     filter_plain_with(Scalar, bytes, wanted, out);
 }
@@ -151,6 +163,10 @@ pub fn retain<T: Copy + 'static>(values: &mut Vec<T>, start: usize, bits: &Boole
         if let Some(cpu) = Avx2::detect() {
             return retain_with(cpu, values, start, bits);
         }
+    }
+    #[cfg(target_arch = "aarch64")]
+    if let Some(cpu) = Neon::detect() {
+        return retain_with(cpu, values, start, bits);
     }
     retain_with(Scalar, values, start, bits);
 }

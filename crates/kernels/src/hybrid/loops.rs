@@ -8,6 +8,8 @@ use super::decode::{self, Values};
 use super::run::Run;
 use crate::Malformed;
 use crate::bitmap::Bitmap;
+#[cfg(target_arch = "aarch64")]
+use crate::cpu::Neon;
 use crate::cpu::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512};
@@ -105,4 +107,6 @@ per_instruction_set! {
     impl Loops for Avx512: target_feature(
         enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt"
     );
+    #[cfg(target_arch = "aarch64")]
+    impl Loops for Neon: target_feature(enable = "neon");
 }

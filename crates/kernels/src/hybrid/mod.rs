@@ -16,6 +16,8 @@
 
 use crate::Malformed;
 use crate::bitmap::Bitmap;
+#[cfg(target_arch = "aarch64")]
+use crate::cpu::Neon;
 use crate::cpu::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512};
@@ -26,6 +28,8 @@ mod encode;
 mod gather;
 #[cfg(target_arch = "x86_64")]
 mod gather_avx512;
+#[cfg(target_arch = "aarch64")]
+mod gather_neon;
 #[cfg(target_arch = "x86_64")]
 mod gather_x86_64;
 mod limit;
@@ -132,6 +136,10 @@ impl HybridDecoder {
         if let Some(cpu) = Avx2::detect() {
             return cpu.extend(&Levels::new(cpu, self.width, max), self, data, n, out);
         }
+        #[cfg(target_arch = "aarch64")]
+        if let Some(cpu) = Neon::detect() {
+            return cpu.extend(&Levels::new(cpu, self.width, max), self, data, n, out);
+        }
         Scalar.extend(&Levels::new(Scalar, self.width, max), self, data, n, out)
     }
 
@@ -155,6 +163,10 @@ impl HybridDecoder {
             if let Some(cpu) = Avx2::detect() {
                 return cpu.extend(&Indices { cpu, width }, self, data, n, out);
             }
+        }
+        #[cfg(target_arch = "aarch64")]
+        if let Some(cpu) = Neon::detect() {
+            return cpu.extend(&Indices { cpu, width }, self, data, n, out);
         }
         Scalar.extend(&Indices { cpu: Scalar, width }, self, data, n, out)
     }
@@ -186,6 +198,10 @@ impl HybridDecoder {
             if let Some(cpu) = Avx2::detect() {
                 return gather_x86_64::extend(cpu, entries(), self, data, n, out);
             }
+        }
+        #[cfg(target_arch = "aarch64")]
+        if let Some(cpu) = Neon::detect() {
+            return gather_neon::extend(cpu, entries(), self, data, n, out);
         }
         Scalar.extend(&entries(), self, data, n, out)
     }

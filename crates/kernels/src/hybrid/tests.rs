@@ -427,6 +427,12 @@ fn avx512_loops() {
     Avx512::detect().into_iter().for_each(check_loops);
 }
 
+#[cfg(target_arch = "aarch64")]
+#[test]
+fn neon_loops() {
+    Neon::detect().into_iter().for_each(check_loops);
+}
+
 /// A function that gathers the values of some runs in two steps.
 type Way<'a, T> = &'a dyn Fn(Entries<'_, T>, &[u8], usize, &mut Vec<T>) -> Result<(), Malformed>;
 
@@ -478,6 +484,14 @@ where
         )
     };
     check_way(&scalar, 1..=if cfg!(miri) { 2 } else { 12 }, &entry);
+    #[cfg(target_arch = "aarch64")]
+    if let Some(cpu) = Neon::detect() {
+        let neon = |entries: Entries<'_, T>, data: &[u8], n: usize, out: &mut Vec<T>| {
+            let mut decoder = HybridDecoder::new(entries.width);
+            gather_neon::extend(cpu, entries, &mut decoder, data, n, out)
+        };
+        check_way(&neon, 1..=12, &entry);
+    }
     #[cfg(target_arch = "x86_64")]
     if let Some(cpu) = Avx2::detect() {
         let avx2 = |entries: Entries<'_, T>, data: &[u8], n: usize, out: &mut Vec<T>| {

@@ -69,7 +69,7 @@ impl<'a> Packed<'a> {
     }
 
     /// Returns the number of bits per value.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     #[inline]
     pub(crate) fn width(&self) -> usize {
         self.width
@@ -80,6 +80,26 @@ impl<'a> Packed<'a> {
     #[inline]
     pub(crate) fn shape(&self) -> (usize, usize) {
         (self.shift, self.width)
+    }
+
+    /// Returns the bytes from the first value on, if it starts on a byte boundary. They may extend past the end of the run.
+    #[cfg(target_arch = "aarch64")]
+    #[inline]
+    pub(crate) fn whole_bytes(&self) -> Option<&'a [u8]> {
+        (self.shift == 0).then_some(self.data)
+    }
+
+    /// Returns the run without its first `n` values, or nothing if it has fewer.
+    #[cfg(target_arch = "aarch64")]
+    #[inline]
+    pub(crate) fn after(&self, n: usize) -> Self {
+        let start = self.shift + n * self.width;
+        Self {
+            data: self.data.get(start / 8..).unwrap_or_default(),
+            shift: start % 8,
+            width: self.width,
+            n: self.n.saturating_sub(n),
+        }
     }
 
     /// Calls `see` with each of the values, in portable code.
