@@ -69,7 +69,7 @@ pub(super) fn unpack_u64(
 #[target_feature(enable = "neon")]
 fn words(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u32>]) {
     let mut done = 0;
-    if first % GROUP == 0 && (1..=Plan::WIDEST).contains(&width) && out.len() >= GROUP {
+    if first.is_multiple_of(GROUP) && (1..=Plan::WIDEST).contains(&width) && out.len() >= GROUP {
         let bytes = group_bytes(data, first, width);
         let plan = Plan::new(width);
         let (groups, _) = out.as_chunks_mut::<GROUP>();
@@ -262,7 +262,7 @@ impl Lanes {
 #[target_feature(enable = "neon")]
 fn bytes(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u8>]) {
     let mut done = 0;
-    if first % GROUP == 0 && (1..=8).contains(&width) && out.len() >= 2 * GROUP {
+    if first.is_multiple_of(GROUP) && (1..=8).contains(&width) && out.len() >= 2 * GROUP {
         let bytes = group_bytes(data, first, width);
         let step = 2 * usize::from(width);
         // Value `i` starts in bit `i * width`, so eight lanes of 16 bits have the bytes of a group.

@@ -104,15 +104,15 @@ unsafe fn join_eight(streams: &Streams<'_>, k: usize, first: usize, width: usize
     let ((e, g), (f, h)) = (zip(e, g), zip(f, h));
     let [(a, b), (c, d), (e, f), (g, h)] = [zip(a, e), zip(c, g), zip(b, f), zip(d, h)];
     let pairs = [a, b, c, d, e, f, g, h];
-    for i in 0..BLOCK / 2 {
+    for (i, pair) in pairs.into_iter().enumerate() {
         // SAFETY: the bytes `k..k + 8` of the values `2 * i` and `2 * i + 1` from `first` on both lie within the `n * width`
         // bytes. Stores need no alignment.
         unsafe {
             let low = out.add(2 * i * width);
             if width == 8 {
-                vst1q_u8(low, pairs[i]);
+                vst1q_u8(low, pair);
             } else {
-                let pair = vreinterpretq_u64_u8(pairs[i]);
+                let pair = vreinterpretq_u64_u8(pair);
                 vst1q_lane_u64::<0>(low.cast(), pair);
                 vst1q_lane_u64::<1>(low.add(width).cast(), pair);
             }
