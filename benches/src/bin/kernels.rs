@@ -1,7 +1,7 @@
 //! Times kernels alone, with each instruction set: `kernels [--seconds S] [PART_OF_A_NAME ...]`.
 //!
-//! `kernels --times N NAME` runs one kernel N times without output, so that `instructions.py` can
-//! count its instructions.
+//! `kernels --times N NAME` runs one kernel N times without output, so that `instructions.py` can count its
+//! instructions. `kernels --set` prints the instruction set in use.
 
 use herringbone_benches::arguments::Arguments;
 use herringbone_benches::kernels::{self, Kernel};
@@ -21,6 +21,10 @@ fn main() -> Result<()> {
         for kernel in kernels::all() {
             println!("{}", kernel.name);
         }
+        return Ok(());
+    }
+    if given.first().is_some_and(|first| first == "--set") {
+        println!("{:?}", isa());
         return Ok(());
     }
     if given.first().is_some_and(|first| first == "--times") {
