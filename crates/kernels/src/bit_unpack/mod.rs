@@ -150,24 +150,6 @@ pub(crate) fn check_end(data: &[u8], first: usize, width: u8, n: usize) -> Resul
     }
 }
 
-/// Writes all of `out` with the best available instructions; see [`Unpack::unpack`].
-fn unpack<L: Lane>(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<L>]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if let Some(cpu) = Avx512::detect() {
-            return cpu.unpack(data, first, width, out);
-        }
-        if let Some(cpu) = Avx2::detect() {
-            return cpu.unpack(data, first, width, out);
-        }
-    }
-    #[cfg(target_arch = "aarch64")]
-    if let Some(cpu) = Neon::detect() {
-        return cpu.unpack(data, first, width, out);
-    }
-    Scalar.unpack(data, first, width, out);
-}
-
 /// Returns the bytes from the one in which value `first` begins, and the bit of that byte at which it begins.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]

@@ -2,8 +2,7 @@
 //!
 //! One table lookup moves to each lane the bytes that contain its value, a shift by lane moves the value to bit 0,
 //! and a mask clears the bits of the next value. Lanes of 32 bits hold a value of up to 25 bits wherever in a byte it
-//! starts, and wider ones pass through lanes of 64 bits. Portable code unpacks the beginning and the end, values wider
-//! than 32 bits, and lanes of 16 and 64 bits, which no large part of a file needs.
+//! starts, and wider ones pass through lanes of 64 bits. Portable code unpacks the beginning and the end.
 
 use std::arch::aarch64::*;
 use std::mem::MaybeUninit;
@@ -30,18 +29,6 @@ pub(super) fn unpack_u8(
 
 /// Writes all of `out`: the values of `data` from value `first` on.
 #[inline(always)]
-pub(super) fn unpack_u16(
-    _: Neon,
-    data: &[u8],
-    first: usize,
-    width: u8,
-    out: &mut [MaybeUninit<u16>],
-) {
-    scalar::unpack(data, first, width, out);
-}
-
-/// Writes all of `out`: the values of `data` from value `first` on.
-#[inline(always)]
 pub(super) fn unpack_u32(
     _: Neon,
     data: &[u8],
@@ -51,18 +38,6 @@ pub(super) fn unpack_u32(
 ) {
     // SAFETY: the token proves that the instructions are available.
     unsafe { words(data, first, width, out) }
-}
-
-/// Writes all of `out`: the values of `data` from value `first` on.
-#[inline(always)]
-pub(super) fn unpack_u64(
-    _: Neon,
-    data: &[u8],
-    first: usize,
-    width: u8,
-    out: &mut [MaybeUninit<u64>],
-) {
-    scalar::unpack(data, first, width, out);
 }
 
 #[inline]
