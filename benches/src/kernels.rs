@@ -2,7 +2,6 @@
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_kernels::bit_pack::pack_u32;
-use herringbone_kernels::bit_unpack;
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::bytes::ByteBuilder;
 use herringbone_kernels::decimal::{self, Decimal};
@@ -151,14 +150,17 @@ fn selections(kernels: &mut Vec<Kernel>) {
 fn packing(kernels: &mut Vec<Kernel>) {
     let mut random = Random(6);
     for width in [1, 2, 3, 5, 8] {
-        let packed: Vec<u8> = (0..VALUES).map(|_| random.below(256) as u8).collect();
+        // The header of one run with 1,024 groups of eight packed values.
+        let mut runs = vec![0x81, 0x10];
+        runs.extend((0..VALUES * usize::from(width) / 8).map(|_| random.below(256) as u8));
+        let max = u8::MAX >> (8 - width);
         let mut out = Vec::with_capacity(VALUES);
         kernels.push(Kernel::new(
-            format!("unpack to u8, width {width}"),
+            format!("packed levels, width {width}"),
             VALUES,
             move || {
                 out.clear();
-                bit_unpack::extend_u8(&packed, 0, width, VALUES, &mut out)?;
+                HybridDecoder::new(width).extend_u8(&runs, VALUES, max, &mut out)?;
                 black_box(&out);
                 Ok(())
             },
