@@ -2,12 +2,12 @@
 """Counts what our library and its kernels execute on aarch64, in QEMU's user mode, where no such machine is at hand.
 
 usage: counts.py kernels [--binary DIR/kernels] [PART_OF_A_NAME ...]
-       counts.py tables DIRECTORY [--binary DIR/turns] [PART_OF_A_NAME ...]
-       counts.py functions DIRECTORY [--binary DIR/turns] [--side SIDE] [--top N] [PART_OF_A_NAME ...]
+       counts.py tables [--binary DIR/turns] DIRECTORY [PART_OF_A_NAME ...]
+       counts.py functions [--binary DIR/turns] [--side SIDE] [--top N] DIRECTORY [PART_OF_A_NAME ...]
 
 `kernels` prints counts per value for each kernel, with portable code and with NEON. `tables` prints the counts of whole reads and
 writes of the files in a directory, by our library and by the `parquet` crate. `functions` prints which functions of a read have
-the most instructions. Each case runs N and 2N times, so that the difference has no start of the program in it.
+the most instructions. Each case runs in two programs, more often in the second, so that the difference has no start of a program in it.
 
 ../README.md has the commands that build the binaries, and ../results/arm.md explains what the counts mean.
 """
