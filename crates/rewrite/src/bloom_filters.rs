@@ -8,7 +8,7 @@ use herringbone::{BloomFilterOptions, ColumnOptions, ColumnSelector, ParquetFile
 
 use crate::Note;
 
-/// Adds the paths of all columns that have a bloom filter in one of these row groups.
+/// Adds the paths of all columns with a bloom filter in any of these row groups.
 pub(crate) fn add(paths: &mut BTreeSet<Vec<String>>, file: &ParquetFile, row_groups: &[usize]) {
     let schema = file.parquet_schema();
     for leaf in 0..schema.leaves().len() {
@@ -19,8 +19,8 @@ pub(crate) fn add(paths: &mut BTreeSet<Vec<String>>, file: &ParquetFile, row_gro
     }
 }
 
-/// Returns true if one of the row groups has a bloom filter for the leaf. If metadata cannot be
-/// decoded, this is not an error, because rows may be read without it.
+/// Returns true if any of the row groups has a bloom filter for the leaf. Undecodable metadata
+/// isn't an error here, because rows can be read without it.
 fn has_bloom_filter(file: &ParquetFile, row_groups: &[usize], leaf: usize) -> bool {
     let has_one = |row_group: &usize| {
         let chunk = file.metadata().column_chunk(*row_group, leaf);
@@ -30,7 +30,7 @@ fn has_bloom_filter(file: &ParquetFile, row_groups: &[usize], leaf: usize) -> bo
     row_groups.iter().any(has_one)
 }
 
-/// Requests bloom filters for those of these columns that are among the leaves.
+/// Requests bloom filters for these columns, as far as they are among the leaves.
 pub(crate) fn ask_for(
     paths: &BTreeSet<Vec<String>>,
     leaves: &[WriteLeaf],
@@ -40,7 +40,7 @@ pub(crate) fn ask_for(
 ) {
     for path in paths {
         let Some(leaf) = leaves.iter().find(|leaf| leaf.path == *path) else {
-            // This column is not written, so it has no bloom filter to lose.
+            // This column isn't written, so it has no bloom filter to lose.
             continue;
         };
         let path = path.clone();
@@ -49,7 +49,7 @@ pub(crate) fn ask_for(
             continue;
         }
         let bloom_filter = ColumnOptions::new().bloom_filter(bloom_filter);
-        // We insert at the front, because the caller's overrides are later in the list and so win.
+        // We insert at the front, so that the caller's later overrides win.
         options
             .overrides
             .insert(0, (ColumnSelector::Path(path), bloom_filter));

@@ -1,10 +1,10 @@
-//! Carries everything except the rows over from Parquet files to the file that gets their rows.
+//! Carries everything except the rows over from Parquet files to a new file.
 //!
 //! ```text
 //! each file ── add ──► CarryOver ── apply ──► WriteOptions, Arrow schema, notes
 //! ```
 //!
-//! Files are added one after the other, and do not have to stay open.
+//! Files are added one after the other and needn't stay open.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -28,15 +28,15 @@ use crate::origins::{ColumnOrigin, Origins};
 use crate::parquet_schema::common_parquet_schema;
 use crate::sorting::CommonSorting;
 
-/// A file whose rows are read.
+/// A file to read rows from.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct InputFile<'a> {
     /// The file's name in notes and errors.
     pub name: &'a str,
-    /// The open file, which you may close after [`CarryOver::add`].
+    /// The open file. You may close it after [`CarryOver::add`].
     pub file: &'a ParquetFile,
-    /// The ordinals of the row groups that are read.
+    /// The ordinals of the row groups to read.
     pub row_groups: &'a [usize],
     /// The file's keys, if it has any.
     pub decryption: Option<&'a FileDecryptionProperties>,
@@ -61,10 +61,11 @@ impl<'a> InputFile<'a> {
     }
 }
 
-/// Collects the properties of files, except for their rows, and passes them to a writer's options.
+/// Collects files' properties other than their rows, and passes them to a writer's options. Use
+/// this to rewrite or merge files without losing what belongs to their rows.
 ///
 /// The properties are the Parquet schema, the key-value metadata, the columns with bloom filters,
-/// the encryption, and those sorting columns that still apply. If a property cannot be kept, a
+/// the encryption, and any sorting columns that still apply. If a property cannot be kept, a
 /// [`Note`] names it.
 ///
 /// ```
@@ -96,12 +97,12 @@ pub struct CarryOver {
     protection: Protection,
     origins: Origins,
     files: Vec<OriginalFile>,
-    /// The schema of each file, with the column names of the new file.
+    /// Each file's schema, with the new file's column names.
     schemas: Vec<ParquetSchema>,
     key_values: KeyValues,
     with_bloom_filter: BTreeSet<Vec<String>>,
     sorting: CommonSorting,
-    /// Each file's name and encryption, or `None` for a file that is not encrypted.
+    /// Each file's name and encryption, or `None` for an unencrypted file.
     encrypted: Vec<(String, Option<EncryptedFile>)>,
     notes: Vec<Note>,
 }
@@ -110,13 +111,14 @@ pub struct CarryOver {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Carried {
-    /// The Arrow schema for the new file, whose fields are the ones passed to [`CarryOver::apply`].
+    /// The Arrow schema for the new file. Its fields are those passed to [`CarryOver::apply`],
+    /// while its metadata is adapted.
     pub schema: SchemaRef,
-    /// The properties that could not be kept unchanged.
+    /// The properties that could not be kept unchanged. You will usually want to show these to the
+    /// user.
     pub notes: Vec<Note>,
-    /// True if the new file needs a copy of the first file's
-    /// [key material](crate::encryption::KeyMaterial), because that material is stored outside the
-    /// file.
+    /// True if the new file needs a copy of the first file's [key
+    /// material](crate::encryption::KeyMaterial), because the material is stored outside the file.
     pub external_key_material: bool,
 }
 
@@ -139,13 +141,13 @@ impl Default for CarryOver {
 }
 
 impl CarryOver {
-    /// Creates a collector that has no files yet, and that keeps everything by default.
+    /// Creates a collector without files that keeps everything by default.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the bloom filters for columns that had one, or leaves them out with `None`.
+    /// Sets the bloom filters for columns that had one. Pass `None` to leave them out.
     #[must_use]
     pub fn bloom_filters(self, bloom_filters: Option<BloomFilterOptions>) -> Self {
         Self {
@@ -169,8 +171,8 @@ impl CarryOver {
         Self { protection, ..self }
     }
 
-    /// Sets the origins of all columns in the new file. You need this if some columns have another
-    /// name or type than in the files.
+    /// Sets the origins of all columns in the new file. You need this if any column's name or type
+    /// differs from the input files.
     #[must_use]
     pub fn origins(self, origins: Vec<ColumnOrigin>) -> Self {
         Self {
@@ -280,8 +282,8 @@ impl CarryOver {
         })
     }
 
-    /// Adds to the options the key-value metadata that is true for the new file. Returns the Arrow
-    /// schema with the same metadata.
+    /// Adds the key-value metadata that is true for the new file to the options, returning the
+    /// Arrow schema with the same metadata.
     fn key_value_metadata(
         &self,
         arrow_schema: &SchemaRef,
@@ -316,7 +318,7 @@ impl CarryOver {
             }
         }
         let has_geometries = has_geometries(&arrow_schema);
-        // Without geometries, this metadata would describe columns that the file does not have.
+        // Without geometries, this metadata would describe columns missing from the file.
         pairs.retain(|pair| has_geometries || pair.key != KEY);
         options.key_value_metadata = pairs;
         Ok(match has_geometries {

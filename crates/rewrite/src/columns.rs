@@ -5,19 +5,20 @@ use std::collections::HashMap;
 use herringbone::format::{Repetition, SchemaElement};
 use herringbone::schema::ParquetSchema;
 
-/// A comparison of two schemas' top-level columns, which we match by name.
+/// A comparison of two schemas' top-level columns, matched by name.
 #[derive(Debug)]
 pub(crate) struct Columns<'a> {
     similarities: HashMap<&'a str, Similarity>,
     are_same: bool,
 }
 
-/// The similarity between a column and the column with that name in an earlier file.
+/// How similar a column is to the same-named column in an earlier file. Used to decide if metadata
+/// about the column can be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Similarity {
-    /// The columns are equal, including the names, types and nullability of fields inside them.
+    /// The columns are equal, including the names, types and nullability of nested fields.
     Same,
-    /// Some fields inside the column are missing, or the nullability of fields differs.
+    /// Some nested fields are missing, or differ in nullability.
     Similar,
     /// A type differs, or the earlier file does not have the column.
     Other,
@@ -59,7 +60,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// A top-level field of a schema, as its own element and the elements inside it, depth first.
+/// A schema's top-level field: its own element and all nested elements, depth first.
 pub(crate) struct Field<'a>(Vec<(&'a SchemaElement, usize)>);
 
 impl<'a> Field<'a> {
@@ -72,7 +73,7 @@ impl<'a> Field<'a> {
         let mut is_same = self.0.len() == earlier.0.len();
         let mut others = earlier.0.iter();
         for (element, depth) in &self.0 {
-            // One pass over the other fields is enough, because fields keep their order.
+            // One pass over the other fields suffices, since fields keep their order.
             let is_it =
                 |(other, at): &&(&SchemaElement, usize)| at == depth && other.name == element.name;
             match others.find(is_it) {
@@ -89,8 +90,8 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Returns true if two elements have the same type. Of the two kinds of annotations, files of old
-/// writers only have the older one.
+/// Returns true if two elements have the same type. Note that old writers only write the older of
+/// the two kinds of annotation.
 fn is_similar(a: &SchemaElement, b: &SchemaElement) -> bool {
     let repeats = |it: &SchemaElement| it.repetition_type == Some(Repetition::Repeated);
     let annotation = match (&a.logical_type, &b.logical_type) {

@@ -1,4 +1,4 @@
-//! Geometry columns, and the metadata that describes them.
+//! Geometry columns and the metadata describing them.
 
 use std::sync::Arc;
 
@@ -25,8 +25,8 @@ pub(crate) fn without_geoparquet(schema: &SchemaRef) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(schema.fields().clone(), metadata))
 }
 
-/// Returns the first defect of GeoParquet metadata that keeps a written column, or all of them,
-/// from being geometries.
+/// Returns the first defect in GeoParquet metadata that turns a written column, or all of them,
+/// into plain bytes.
 pub(crate) fn unusable(text: Option<&str>, schema: &Schema) -> Option<String> {
     let Some(text) = text else {
         return Some("the GeoParquet metadata is not UTF-8".into());

@@ -1,5 +1,4 @@
-//! Rewrites Parquet files, or merges several of them, and keeps the properties that belong to their
-//! rows.
+//! Rewrites or merges Parquet files, keeping the properties that belong to their rows.
 //!
 //! | to | use |
 //! |---|---|

@@ -5,36 +5,34 @@ use std::fmt;
 use herringbone::format::FooterExtension;
 use herringbone::geospatial::geoparquet::KEY;
 
-/// A property of the input files that differs in the new file, or is missing there.
+/// A property of the input files that is changed or missing in the new file. Notes are not errors,
+/// but a user will usually want to see them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// The files describe these columns differently in their Parquet schemas, so the columns are
-    /// stored as their Arrow types require.
+    /// The files disagree about these columns' Parquet types, so the columns are stored as their
+    /// Arrow types require.
     ColumnsDescribedOtherwise {
         /// The names of top-level columns.
         columns: Vec<String>,
     },
-    /// Two files have different values for a key in their key-value metadata, and the earlier
-    /// file's value is kept.
+    /// Two files have different values for a metadata key, and the earlier file's value is kept.
     KeyValueDiffers {
         /// The name of the later file.
         file: String,
         /// The key whose values differ.
         key: String,
     },
-    /// Some files have a key in their key-value metadata, and others do not. In the new file, it
-    /// applies to all rows.
+    /// Only some files have a metadata key. In the new file, it applies to all rows.
     KeyNotInAll {
-        /// The name of the first file that has the key.
+        /// The name of the first file with the key.
         file: String,
         /// The key.
         key: String,
     },
-    /// A key in the key-value metadata describes other columns than those written, so it is left
-    /// out.
+    /// A metadata key describes columns other than those written, so it is left out.
     KeyLeftOut {
-        /// The name of the file that has the key.
+        /// The name of the file with the key.
         file: String,
         /// The key.
         key: String,
@@ -42,18 +40,18 @@ pub enum Note {
     /// The GeoParquet metadata for some or all of a file's columns cannot be used, so that part is
     /// left out.
     UnusableGeoParquet {
-        /// The name of the file that has the metadata.
+        /// The name of the file with the metadata.
         file: String,
-        /// The first defect in that part.
+        /// The first defect in the unusable part.
         reason: String,
     },
-    /// The index of a pandas data frame is not kept, because it counts the rows of one file, or
-    /// lacks a value for some rows.
+    /// A pandas data frame's index is not kept, because it counts one file's rows or lacks a value
+    /// for some rows.
     PandasIndex {
-        /// The name of the file that has the index.
+        /// The name of the file with the index.
         file: String,
     },
-    /// The footer of a file has an extension, which is not kept.
+    /// A file's footer has an extension, and it is not kept.
     FooterExtension {
         /// The file's name.
         file: String,
@@ -64,14 +62,14 @@ pub enum Note {
     },
     /// A BOOLEAN column had a bloom filter, which writers do not write for this type.
     NoBloomFilterForBoolean {
-        /// The names on the path to the column.
+        /// The column path.
         path: Vec<String>,
     },
-    /// Some of the sorting columns are not kept.
+    /// Some sorting columns are not kept.
     SortingColumns {
-        /// The number of sorting columns that are kept.
+        /// The number of sorting columns kept.
         kept: usize,
-        /// The largest number of sorting columns in a row group.
+        /// The largest number of sorting columns in any row group.
         of: usize,
     },
     /// A file is encrypted in DuckDB's dialect, but the new file is encrypted as the specification

@@ -1,24 +1,25 @@
-//! Columns of the new file that have other names or types than in the input files.
+//! New columns whose names or types differ from the input files.
 
 use herringbone::Limits;
 use herringbone::Result;
 use herringbone::format::{Repetition, SchemaElement};
 use herringbone::schema::ParquetSchema;
 
-/// The origin of a column in the new file.
+/// The origin of a column in the new file. Use this to tell [`CarryOver`](crate::CarryOver) about
+/// renamed, cast or extracted columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ColumnOrigin {
-    /// The column path in the files, which leads through structs only.
+    /// The column path in the input files. It leads through structs only.
     pub path: Vec<String>,
     /// The column name at the top level of the new file.
     pub name: String,
-    /// True if the column has another type in the new file.
+    /// True if the column's type differs in the new file.
     pub is_cast: bool,
 }
 
 impl ColumnOrigin {
-    /// Creates the origin of a column that is the field at `path` in the files, with the same type.
+    /// Creates the origin of a column taken unchanged from the field at `path`.
     #[must_use]
     pub fn new<S: Into<String> + Clone>(path: impl AsRef<[S]>, name: impl Into<String>) -> Self {
         Self {
@@ -28,7 +29,7 @@ impl ColumnOrigin {
         }
     }
 
-    /// Sets whether the column has another type in the new file.
+    /// Sets whether the column's type differs in the new file.
     #[must_use]
     pub fn cast(self, is_cast: bool) -> Self {
         Self { is_cast, ..self }
@@ -39,19 +40,18 @@ impl ColumnOrigin {
     }
 }
 
-/// The origins of all columns in the new file. It is empty if all columns have the names and types
-/// that they have in the files.
+/// The origins of all columns in the new file. Empty if all columns keep their names and types.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Origins(pub(crate) Vec<ColumnOrigin>);
 
 impl Origins {
-    /// Returns true if all columns have the names and types that they have in the files.
+    /// Returns true if all columns keep their names and types.
     pub(crate) fn are_unchanged(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns the paths in the new file for a field of the files. There may be several, because
-    /// the new file may have a column more than once.
+    /// Returns an input field's paths in the new file. There can be several, since the new file
+    /// might repeat a column.
     pub(crate) fn new_paths(&self, path: &[String]) -> Vec<Vec<String>> {
         if self.0.is_empty() {
             return vec![path.to_vec()];
@@ -66,7 +66,7 @@ impl Origins {
         moved.collect()
     }
 
-    /// Returns the path in the new file for a field whose type does not change.
+    /// Returns a field's path in the new file if its type does not change.
     pub(crate) fn same_value(&self, path: &[String]) -> Option<Vec<String>> {
         if self.0.is_empty() {
             return Some(path.to_vec());
@@ -80,7 +80,7 @@ impl Origins {
         })
     }
 
-    /// Returns a file's schema with the names of the new file, without the columns that are cast.
+    /// Returns a file's schema with the new file's names, but without any cast columns.
     ///
     /// # Errors
     /// Fails for the same reasons as [`ParquetSchema::from_elements`].
@@ -90,8 +90,8 @@ impl Origins {
         with_fields(schema, fields.collect())
     }
 
-    /// Returns a file's schema with only those columns that the new file has unchanged, or does not
-    /// have at all.
+    /// Returns a file's schema, reduced to columns that are unchanged in the new file or missing
+    /// from it.
     ///
     /// # Errors
     /// Fails for the same reasons as [`ParquetSchema::from_elements`].
@@ -118,7 +118,7 @@ impl Origins {
     }
 }
 
-/// Returns the schema elements for a column of the new file.
+/// Returns the schema elements for a new column.
 fn field(schema: &ParquetSchema, origin: &ColumnOrigin) -> Option<Vec<SchemaElement>> {
     let node = schema.node_at(&origin.path).ok()?;
     let nodes = schema.nodes();
@@ -131,7 +131,7 @@ fn field(schema: &ParquetSchema, origin: &ColumnOrigin) -> Option<Vec<SchemaElem
     let first = elements.first_mut()?;
     first.name.clone_from(&origin.name);
     if origin.path.len() > 1 && first.repetition_type == Some(Repetition::Required) {
-        // A struct around the field may be null, and outside that struct the field is then null
+        // A struct around the field can be null, and outside that struct the field is then null
         // itself.
         first.repetition_type = Some(Repetition::Optional);
     }

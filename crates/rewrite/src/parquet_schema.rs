@@ -1,4 +1,4 @@
-//! Finds the Parquet schema that several files have in common.
+//! Finds the Parquet schema shared by several files.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,10 +9,10 @@ use herringbone_arrow::schema::Schema;
 
 use crate::Note;
 
-/// Returns the fields that are described alike by all schemas that contain them, or `None` if there
-/// are no schemas.
+/// Returns the fields described alike by every schema containing them, or `None` if there are no
+/// schemas.
 ///
-/// If files describe a column of `written` differently, a note names it.
+/// If files disagree about a column in `written`, a note names it.
 ///
 /// # Errors
 /// Fails for the same reasons as [`ParquetSchema::from_elements`].
@@ -42,7 +42,7 @@ pub(crate) fn common_parquet_schema<'a>(
         for field in fields(schema).filter(|field| !known.contains(name(field))) {
             let name = name(&field);
             let is_same = |other: &HashMap<_, Vec<Vec<_>>>| {
-                // If a file does not have the column, it does not describe it differently.
+                // A file without the column can't disagree about it.
                 let same_name = other.get(name);
                 same_name.is_none_or(|same_name| {
                     same_name.iter().any(|their| are_similar(&field, their))
@@ -106,7 +106,7 @@ fn fields(schema: &ParquetSchema) -> impl Iterator<Item = Vec<&SchemaElement>> {
     })
 }
 
-/// Returns true if two fields differ at most in nullability.
+/// Returns true if two fields are equal except for nullability.
 fn are_similar(a: &[&SchemaElement], b: &[&SchemaElement]) -> bool {
     let repeats = |element: &SchemaElement| element.repetition_type == Some(Repetition::Repeated);
     let alike = |(a, b): (&&SchemaElement, &&SchemaElement)| {

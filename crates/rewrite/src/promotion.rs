@@ -1,13 +1,13 @@
-//! Finds a type that can represent all values of two other types.
+//! Finds a type able to represent all values of two other types.
 
 use herringbone_arrow::schema::{DataType, TimeUnit};
 
 use crate::schema_merge::finer;
 
-/// The largest number of digits in `Decimal128`, and in `Decimal256`.
+/// The digit limits of `Decimal128` and `Decimal256`.
 const MAX_DIGITS: [i16; 2] = [38, 76];
 
-/// Returns a type that can represent all values of both types, or `None` if there is none.
+/// Returns a type able to represent all values of both types, or `None` if there is none.
 ///
 /// | types | common type |
 /// |---|---|
@@ -57,7 +57,7 @@ fn integer(data_type: &DataType) -> Option<(u32, bool)> {
 fn integers(a: &DataType, b: &DataType) -> Option<DataType> {
     let ((a_bits, a_signed), (b_bits, b_signed)) = (integer(a)?, integer(b)?);
     let is_signed = a_signed || b_signed;
-    // If the other integer is signed, an unsigned one needs another bit, and so the next width.
+    // Next to a signed integer, an unsigned one needs another bit, and therefore the next width.
     let needed = |bits: u32, signed: bool| match signed == is_signed {
         true => bits,
         false => bits * 2,
@@ -80,7 +80,7 @@ fn integers(a: &DataType, b: &DataType) -> Option<DataType> {
     )
 }
 
-/// Returns the bit count of the smallest float that can hold all values of a numeric type.
+/// Returns the width in bits of the smallest float that can hold all values of a numeric type.
 fn float_bits(data_type: &DataType) -> Option<u32> {
     match (data_type, integer(data_type)) {
         (DataType::Float16, _) | (_, Some((8, _))) => Some(16),
@@ -98,7 +98,7 @@ fn floats(a: &DataType, b: &DataType) -> Option<DataType> {
     }
 }
 
-/// Returns the largest number of digits before the decimal point, and after it.
+/// Returns the maximum number of digits before and after the decimal point.
 fn digits(data_type: &DataType) -> Option<(i16, i16)> {
     use DataType as T;
     match *data_type {

@@ -5,11 +5,10 @@ use herringbone_arrow::schema::{DataType, Field, Fields, Schema};
 
 use crate::is_geoarrow;
 
-/// Returns a description of the first difference between two files' schemas, or `None` if there is
-/// none.
+/// Describes the first difference between two files' schemas, or returns `None` if there is none.
 ///
-/// We compare names, order, types, nullability, extension types and the meaning of geometries,
-/// while all other metadata may differ.
+/// We compare names, order, types, nullability, extension types and the meaning of geometries. All
+/// other metadata is allowed to differ.
 #[must_use]
 pub fn difference(first: &str, a: &Schema, second: &str, b: &Schema) -> Option<String> {
     let difference = of_fields("", a.fields(), b.fields())?;
@@ -19,15 +18,15 @@ pub fn difference(first: &str, a: &Schema, second: &str, b: &Schema) -> Option<S
 /// A difference between two schemas.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Difference {
-    /// Two fields at the same place that have different names.
+    /// Two fields at the same place with different names.
     Names(String, String),
     /// A field that only the first schema has.
     InFirst(String),
     /// A field that only the second schema has.
     InSecond(String),
-    /// Two fields of one schema that have the same name.
+    /// Two same-named fields within one schema.
     Twice(String),
-    /// Two fields that have the same path, but differ.
+    /// Two fields with equal paths that differ otherwise.
     Field {
         path: String,
         /// The words between the path and the two values.
@@ -40,7 +39,7 @@ pub(crate) enum Difference {
 }
 
 impl Difference {
-    /// Returns a description of the difference that names both files.
+    /// Describes the difference, naming both files.
     pub(crate) fn text(&self, first: &str, second: &str) -> String {
         let text = match self {
             Self::Names(a, b) => format!("where {first} has the field `{a}`, {second} has `{b}`"),
@@ -59,7 +58,7 @@ impl Difference {
         format!("the schemas differ: {text}")
     }
 
-    /// Creates the difference between two types that have no common type.
+    /// Creates the difference for two types without a common type.
     pub(crate) fn of_types(path: &str, a: &DataType, b: &DataType) -> Self {
         Self::Field {
             path: path.to_owned(),
@@ -108,7 +107,7 @@ fn of_field(parent: &str, a: &Field, b: &Field) -> Option<Difference> {
     of_meanings(&path, a, b)
 }
 
-/// Returns the difference between the meanings of two fields.
+/// Returns the difference between two fields' meanings.
 pub(crate) fn of_meanings(path: &str, a: &Field, b: &Field) -> Option<Difference> {
     let path = path.to_owned();
     if let Some((a, b)) = other_geometries(a, b) {
@@ -124,7 +123,7 @@ pub(crate) fn of_meanings(path: &str, a: &Field, b: &Field) -> Option<Difference
     })
 }
 
-/// Returns descriptions of two fields' geometries, if their reference systems or edges differ.
+/// Describes two fields' geometries if their reference systems or edges differ.
 fn other_geometries(a: &Field, b: &Field) -> Option<(String, String)> {
     let meaning = |field: &Field| {
         let text = field.extension_type_metadata().unwrap_or_default();

@@ -1,9 +1,9 @@
 //! Finds one Arrow schema for several files.
 //!
-//! Files with the same columns may still have different Arrow layouts, or differ in the nullability
-//! of columns. The common schema has the wider of two layouts, and a column is nullable if it is
-//! nullable in one of the files. If you choose so, columns are matched by name, and types are
-//! promoted to a type that can hold the values of both.
+//! Files with the same columns might still differ in their Arrow layouts or in nullability. The
+//! common schema has the wider of two layouts, and a column is nullable if any file says so.
+//! Optionally, columns are matched by name, and types are promoted to a type that can hold both
+//! files' values.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,9 +16,10 @@ use herringbone_arrow::schema::{
 use crate::promotion::promoted;
 use crate::schema_diff::{Difference, of_meanings, path};
 
-/// The differences that are allowed between merged files.
+/// The differences allowed between merged files.
 ///
-/// By default, all files have the same columns in the same order, and types only differ in layout.
+/// By default, all files have the same columns in the same order, and types differ in layout only.
+/// Relax this if your files have evolved, for example if later files have additional columns.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -42,16 +43,16 @@ use crate::schema_diff::{Difference, of_meanings, path};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct SchemaMerge {
-    /// True if columns, and fields of structs, are matched by name. If a file lacks a column, or
-    /// has it with the null type, its rows have nulls there.
+    /// True if columns and struct fields are matched by name. If a column is missing from a file,
+    /// or has the null type there, its rows are null.
     pub by_name: bool,
-    /// True if values are cast to a type that can hold the values of all files, such as `Int64` for
-    /// `Int32` and `Int64`.
+    /// True if values are cast to a type able to hold all files' values. For example, `Int32` and
+    /// `Int64` become `Int64`.
     pub cast: bool,
 }
 
 impl SchemaMerge {
-    /// Returns the default rules, by which all files have the same columns.
+    /// Returns the default rules, which require the same columns in all files.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -61,17 +62,17 @@ impl SchemaMerge {
 herringbone::format::setters! { SchemaMerge {
     /// Selects whether columns and fields are matched by name.
     by_name: bool;
-    /// Selects whether values are cast to a type that can hold the values of all files.
+    /// Selects whether values are cast to a type able to hold all files' values.
     cast: bool;
 }}
 
 impl SchemaMerge {
-    /// Returns a schema that can hold the rows of all files, or an empty schema if there are no
-    /// files. Errors name the files.
+    /// Returns a schema able to hold all files' rows, or an empty schema if there are no files.
+    /// Errors name the files.
     ///
     /// # Errors
     /// Fails with [Unsupported](herringbone::ErrorKind::Unsupported) if there is no such schema.
-    /// The error names the two files and the column in which they differ.
+    /// The error names two conflicting files and the column.
     pub fn schema(self, files: &[(&str, SchemaRef)]) -> Result<SchemaRef> {
         let rules = Rules::new(self);
         let Some((_, first)) = files.first() else {
@@ -89,8 +90,8 @@ impl SchemaMerge {
         Ok(Arc::new(all))
     }
 
-    /// Returns the error for the file with the ordinal `at`, which cannot be read with the common
-    /// schema of all files.
+    /// Returns the error for the file with the ordinal `at`, after it could not be read with the
+    /// common schema.
     #[must_use]
     pub fn refusal(self, files: &[(&str, SchemaRef)], at: usize) -> Error {
         let rules = Rules {
@@ -104,8 +105,8 @@ impl SchemaMerge {
         })
     }
 
-    /// Makes a read return batches of the common schema. With the default rules we only pass the
-    /// schema as a hint, because files then differ in layout alone.
+    /// Makes a read return batches with the common schema. With the default rules, the schema is
+    /// only passed as a hint, since files then differ in layout alone.
     pub fn read_as(self, common: &SchemaRef, options: &mut ReadOptions) {
         let matching = match self.by_name {
             true => FieldMatching::Name,
@@ -120,7 +121,7 @@ impl SchemaMerge {
         }
     }
 
-    /// Returns the error for a file and another file that have no common schema.
+    /// Returns the error for a file that has no common schema with some other file.
     fn conflict(self, files: &[(&str, SchemaRef)], at: usize, rules: Rules) -> Option<Error> {
         let (name, schema) = files.get(at)?;
         let others = files.iter().enumerate().filter(|(other, _)| *other != at);
@@ -140,7 +141,7 @@ impl SchemaMerge {
         None
     }
 
-    /// Returns the options with which two schemas would have a common schema.
+    /// Returns the options that would give two schemas a common schema.
     fn remedy(self, a: &Schema, b: &Schema) -> Option<Remedy> {
         let choices = [
             (true, self.cast, Remedy::MergeByName),
@@ -162,8 +163,8 @@ impl SchemaMerge {
     }
 }
 
-/// Returns a schema whose columns and fields are all nullable, except for map keys and the fields
-/// within an extension type. It can hold the rows of a schema that differs in nullability.
+/// Returns the schema with all columns and fields made nullable, except for map keys and anything
+/// inside an extension type. Use this to hold the rows of a schema that differs in nullability.
 #[must_use]
 pub fn nullable(schema: &Schema) -> Schema {
     let fields: Fields = schema.fields().iter().map(nullable_field).collect();
@@ -173,8 +174,7 @@ pub fn nullable(schema: &Schema) -> Schema {
 fn nullable_field(field: &FieldRef) -> FieldRef {
     let whole = Field::clone(field).with_nullable(true);
     if field.extension_type_name().is_some() {
-        // We leave the fields within it alone, because the extension type's definition decides
-        // about them.
+        // We leave nested fields alone, since the extension type's definition decides about them.
         return Arc::new(whole);
     }
     let data_type = match field.data_type() {
@@ -201,9 +201,9 @@ fn nullable_field(field: &FieldRef) -> FieldRef {
     Arc::new(whole.with_data_type(data_type))
 }
 
-/// Returns the names of columns that only differ in case, in the order of the schema.
+/// Returns column names that differ only in case, in schema order.
 ///
-/// Some readers cannot distinguish such columns.
+/// Some readers cannot tell such columns apart.
 #[must_use]
 pub fn names_that_differ_in_case(schema: &Schema) -> Vec<String> {
     let mut by_lower: HashMap<String, usize> = HashMap::new();
@@ -224,7 +224,7 @@ pub fn names_that_differ_in_case(schema: &Schema) -> Vec<String> {
 #[derive(Debug, Clone, Copy)]
 struct Rules {
     merge: SchemaMerge,
-    /// True if timestamps that are stored in different units are a conflict.
+    /// True if timestamps stored in different units are a conflict.
     has_stored_units: bool,
 }
 
@@ -232,7 +232,7 @@ impl Rules {
     fn new(merge: SchemaMerge) -> Self {
         Self {
             merge,
-            // In the other cases, hints about layouts may be enough to read one unit as another.
+            // Otherwise, layout hints can be enough to read one unit as another.
             has_stored_units: merge.by_name && !merge.cast,
         }
     }
@@ -260,8 +260,8 @@ impl Rules {
         }
     }
 
-    /// Returns the fields of both, which are the first one's fields, then the fields that only the
-    /// second one has.
+    /// Returns both schemas' fields: the first schema's, followed by any that are new in the
+    /// second.
     fn fields_by_name(self, parent: &str, a: &Fields, b: &Fields) -> Result<Fields, Difference> {
         let second_names = by_name(parent, b)?;
         let first_names = by_name(parent, a)?;
@@ -328,7 +328,7 @@ impl Rules {
             (a, T::RunEndEncoded(_, b)) => self.data_type(path, a, b.data_type())?,
             _ => match (element(a), element(b)) {
                 (Some(child), Some(other)) => {
-                    // We do not compare the names of elements.
+                    // We don't compare element names.
                     let child = self.field(path, child, other)?;
                     list(a, b, child)
                 }
@@ -339,8 +339,7 @@ impl Rules {
         })
     }
 
-    /// Returns the merged entries of two maps, without comparing the names of their keys and
-    /// values.
+    /// Merges the entries of two maps, ignoring the names of their keys and values.
     fn entries(self, path: &str, a: &FieldRef, b: &FieldRef) -> Result<FieldRef, Difference> {
         let (DataType::Struct(fields), DataType::Struct(others)) = (a.data_type(), b.data_type())
         else {
@@ -368,7 +367,7 @@ impl Rules {
     }
 }
 
-/// Returns the unit in which timestamps are stored, which is milliseconds for seconds.
+/// Returns the unit used to store timestamps. Seconds are stored as milliseconds.
 fn stored_unit(unit: TimeUnit) -> TimeUnit {
     match unit {
         TimeUnit::Second => TimeUnit::Millisecond,
@@ -376,7 +375,7 @@ fn stored_unit(unit: TimeUnit) -> TimeUnit {
     }
 }
 
-/// Returns fields by name and fails if two of them have the same name.
+/// Returns the fields by name. Fails if two fields have the same name.
 fn by_name<'a>(
     parent: &str,
     fields: &'a Fields,
@@ -390,7 +389,7 @@ fn by_name<'a>(
     Ok(by_name)
 }
 
-/// Returns a dictionary key type that can number the values of both.
+/// Returns a dictionary key type that can number both dictionaries' values.
 fn key_type(a: &DataType, b: &DataType) -> DataType {
     match a.primitive_width().max(b.primitive_width()) {
         _ if a == b => a.clone(),
@@ -399,7 +398,7 @@ fn key_type(a: &DataType, b: &DataType) -> DataType {
     }
 }
 
-/// Returns a list type that can hold both lists, with this element.
+/// Returns a list type with this element that can hold both lists.
 fn list(a: &DataType, b: &DataType, child: FieldRef) -> DataType {
     use DataType as T;
     match (a, b) {
@@ -427,7 +426,7 @@ fn is_large_list(list: &DataType) -> bool {
     matches!(list, DataType::LargeList(_) | DataType::LargeListView(_))
 }
 
-/// Returns the wider of two layouts of the same values.
+/// Returns the wider of two layouts for the same values.
 fn layout(a: &DataType, b: &DataType) -> Option<DataType> {
     use DataType as T;
     Some(match (a, b) {
@@ -441,7 +440,7 @@ fn layout(a: &DataType, b: &DataType) -> Option<DataType> {
         (T::Timestamp(unit, zone), T::Timestamp(other, other_zone)) => {
             let zone = match (zone, other_zone) {
                 (a, b) if a == b => a.clone(),
-                // Both are instants, which UTC can express whatever their time zones are.
+                // Both are instants, so UTC can express them whatever their time zones are.
                 (Some(_), Some(_)) => Some("UTC".into()),
                 _ => return None,
             };
@@ -600,7 +599,7 @@ mod tests {
         assert_eq!(error.remedy(), Some(Remedy::MergeByName));
     }
 
-    /// The second and the third file can each be merged with the first, but not with each other.
+    /// The second and third file can each be merged with the first, but not with each other.
     #[test]
     fn errors_name_the_files_that_differ() {
         let cast = SchemaMerge {

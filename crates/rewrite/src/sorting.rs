@@ -1,4 +1,4 @@
-//! The columns by which rows are sorted.
+//! The columns used to sort rows.
 
 use herringbone::format::SortingColumn;
 use herringbone::schema::{ColumnOrderKind, ParquetSchema, WriteLeaf};
@@ -7,17 +7,17 @@ use herringbone::{ParquetFile, Result, SortingColumnOption, UnsortedRows, WriteO
 use crate::Note;
 use crate::origins::Origins;
 
-/// The sorting columns that all row groups share.
+/// The sorting columns shared by all row groups.
 #[derive(Debug, Default)]
 pub(crate) struct CommonSorting {
     /// The common sorting columns, or `None` before the first row group.
     common: Option<Vec<SortingColumnOption>>,
-    /// The largest number of sorting columns that a row group has.
+    /// The largest number of sorting columns in any row group.
     longest: usize,
 }
 
 impl CommonSorting {
-    /// Reduces the common sorting columns to those that these row groups share.
+    /// Reduces the common sorting columns to the prefix shared with these row groups.
     ///
     /// # Errors
     /// Fails with Corrupt if a row group's header cannot be decoded.
@@ -38,7 +38,7 @@ impl CommonSorting {
         Ok(())
     }
 
-    /// Declares the sorting columns that still hold for the written rows.
+    /// Declares any sorting columns that still hold for the written rows.
     pub(crate) fn declare(
         &self,
         origins: &Origins,
@@ -76,7 +76,7 @@ impl CommonSorting {
     }
 }
 
-/// Returns the sorting columns by path, up to the first one that the schema does not have.
+/// Returns the sorting columns by path, up to the first one missing from the schema.
 fn by_path(schema: &ParquetSchema, columns: &[SortingColumn]) -> Vec<SortingColumnOption> {
     let by_path = |column: &SortingColumn| {
         let leaf = usize::try_from(column.column_idx).ok();

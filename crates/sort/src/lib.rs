@@ -1,12 +1,12 @@
-//! Sorts a writer's rows, in memory and in temporary files.
+//! Sorts a writer's rows, in memory and by spilling to temporary files.
 //!
 //! ```text
 //! batches ─► rows in memory ─ sorted ─► batches                       all of them fit
 //!                 └─ full ─► runs in temporary files ─ merged ─► batches
 //! ```
 //!
-//! Rows are compared by [`SortKeys`]. Equal rows keep their order, so the result does not depend on
-//! the number of runs. We take Arrow dictionaries out of the rows before sorting, and restore them
+//! Rows are compared by [`SortKeys`]. Equal rows keep their order, so the result doesn't depend on
+//! the number of runs. Arrow dictionaries are taken out of the rows before sorting and restored
 //! afterwards, so that all batches share one dictionary.
 //!
 //! This crate is for the other crates of this workspace. Its API changes with any release, except
@@ -41,33 +41,34 @@ use temporary::Spill;
 
 pub use unnamed_file::UnnamedFile;
 
-/// The number of rows that we add at once. It is small enough for their keys to stay in the cache.
+/// The number of rows added at once. It is small enough to keep their keys in the cache.
 const SLICE_ROWS: usize = 1 << 14;
 
-/// The largest number of runs that exist or are merged at a time. Each run is an open file, and
-/// during a merge there is one more.
+/// The most runs that can exist or be merged at a time. Each run is an open file, and a merge adds
+/// one more.
 const FAN_IN: usize = 64;
 
-/// The number of bytes that Arrow dictionaries may always use, however little memory there is for
+/// The number of bytes always granted to Arrow dictionaries, however little memory there is for
 /// rows.
 const DICTIONARY_BYTES: usize = 16 << 20;
 
-/// The largest number of rows in a batch.
+/// The most rows in a batch.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// The approximate largest number of bytes in a batch.
+/// The approximate size limit of a batch, in bytes.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// A sorter that first takes all rows, then returns them in order.
+/// A sorter that takes all rows first, then returns them in order. Rows beyond the memory limit are
+/// spilled to temporary files.
 pub struct Sorter {
     keys: SortKeys,
     dictionaries: Dictionaries,
     rows: MemoryRows,
     spill: Spill,
-    /// The runs, with the oldest rows first.
+    /// The runs, oldest rows first.
     runs: Vec<Run>,
     memory_bytes: usize,
-    /// The number of rows that were taken and not returned yet.
+    /// The number of rows taken but not yet returned.
     num_rows: u64,
     output: Option<Output>,
 }
@@ -79,8 +80,8 @@ enum Output {
 }
 
 impl Sorter {
-    /// Creates the sorter for a file's rows, or returns `None` if the plan requires no sort. If the
-    /// options name no folder, temporary files are put next to `path`.
+    /// Creates a sorter for a file's rows, or returns `None` if the plan requires no sort. Unless
+    /// the options name a folder, temporary files are put next to `path`.
     ///
     /// # Errors
     /// Fails with [Argument](ErrorKind::Argument) if one of the columns cannot be compared.
@@ -102,12 +103,12 @@ impl Sorter {
         }))
     }
 
-    /// Returns the number of rows that were taken and not returned yet.
+    /// Returns the number of rows taken but not yet returned.
     pub fn num_rows(&self) -> u64 {
         self.num_rows
     }
 
-    /// Returns the number of heap bytes, including those of batches.
+    /// Returns the number of heap bytes, including held batches.
     pub fn heap_bytes(&self) -> usize {
         self.rows.bytes() + self.dictionaries.heap_bytes()
     }
@@ -168,7 +169,7 @@ impl Sorter {
         Ok(batch)
     }
 
-    /// Starts the output of sorted rows.
+    /// Starts the sorted output.
     fn start(&mut self) -> Result<Output> {
         if self.runs.is_empty() {
             return Ok(Output::Memory(self.rows.take().sorted()));
@@ -194,7 +195,7 @@ impl Sorter {
         writer.finish()
     }
 
-    /// Moves the rows in memory to a run.
+    /// Spills the rows in memory to a new run.
     fn spill(&mut self) -> Result<()> {
         if self.rows.is_empty() {
             return Ok(());
@@ -210,10 +211,10 @@ impl Sorter {
         self.merge_newest()
     }
 
-    /// Merges the newest runs once there are as many runs as allowed. It merges the runs of the
-    /// lowest level, and if there is only one, also those of the next level. A merged run is one
-    /// level higher, so that levels fall from the oldest run to the newest one, and each row is
-    /// merged once per level. We only merge adjacent runs, so that equal rows keep their order.
+    /// Merges the newest runs once the limit is reached. We merge the runs of the lowest level, and
+    /// if that level has just one run, the next level's too. A merged run is one level higher.
+    /// Levels therefore fall from the oldest run to the newest, and each row is merged once per
+    /// level. We only merge adjacent runs, so that equal rows keep their order.
     fn merge_newest(&mut self) -> Result<()> {
         let [.., next, _] = self.runs.as_slice() else {
             return Ok(());
@@ -239,13 +240,13 @@ fn too_large_dictionaries(bytes: usize, most: usize) -> Error {
     Error::new(ErrorKind::Limit, message).with_remedy(Remedy::RaiseSortMemory)
 }
 
-/// Returns the size of a run's batches, in bytes. It is so small that the batches of all merged
-/// runs together only take a part of the memory.
+/// Returns the batch size for runs, in bytes. It is small enough that one batch from each of the
+/// merged runs only takes part of the memory.
 fn block_bytes(memory_bytes: usize) -> usize {
     (memory_bytes / FAN_IN / 2).min(BATCH_BYTES / 4)
 }
 
-/// Returns the size of output batches, in bytes.
+/// Returns the batch size for output, in bytes.
 fn batch_bytes(memory_bytes: usize) -> usize {
     (memory_bytes / 8).min(BATCH_BYTES)
 }
@@ -260,8 +261,7 @@ fn batch_rows(batch_bytes: usize, bytes: usize, num_rows: usize) -> usize {
 #[cold]
 fn unsortable(error: ArrowError) -> Error {
     match error {
-        // A temporary file's errors arrive here wrapped, because they passed through the reader of
-        // its stream.
+        // A temporary file's errors arrive wrapped, since they've passed through the stream reader.
         ArrowError::IoError(_, error) => match error.downcast::<Error>() {
             Ok(error) => error,
             Err(error) => Error::from(error),

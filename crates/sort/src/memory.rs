@@ -1,8 +1,7 @@
 //! Sorts rows in memory.
 //!
-//! Each row has an entry with the first bytes of its key and its ordinal, so that sorting mostly
-//! moves and compares small numbers. We only look at the rest of the keys if their first bytes are
-//! equal.
+//! Each row has an entry holding the first bytes of its key and its ordinal, so that sorting mostly
+//! moves and compares small numbers. We only look at the rest of a key to break ties.
 
 use std::collections::VecDeque;
 
@@ -15,43 +14,42 @@ use herringbone_write::{RowKeys, SortKeys};
 use super::batch_rows;
 use super::gather::{RowPosition, gather_batches};
 
-/// The number of key bytes that we store in a row's entry.
+/// The number of key bytes stored in a row's entry.
 const PREFIX_BYTES: usize = 12;
 
-/// The largest group in which we compare rows one by one. In larger groups, we sort by the next
-/// bytes of all rows.
+/// The largest group whose rows we compare one by one. Otherwise, we sort the group by the next
+/// bytes of all its rows.
 const MAX_COMPARED_ROWS: usize = 32;
 
-/// The number of rows in a block, chosen so that one column of them fits into a core's cache.
+/// The number of rows in a block. One column of a block fits into a core's cache.
 const BLOCK_ROWS: usize = 1 << 16;
 
-/// The largest size of a block in bytes. Longer rows take the same time to gather in any order, so
-/// moving them would not help.
+/// The size limit of a block in bytes. Longer rows take equally long to gather in any order, so
+/// moving them wouldn't help.
 const BLOCK_BYTES: usize = 32 << 20;
 
-/// Batches, with the sort keys of their rows.
+/// Batches and the sort keys of their rows.
 ///
-/// We move rows into sorted order block by block, within the cache. When all rows are gathered at
-/// the end, each block is then read from its start to its end, instead of one cache line per value.
+/// We move rows into sorted order block by block, within the cache. The final gather then reads
+/// each block sequentially, rather than one cache line per value.
 pub(super) struct MemoryRows {
     batches: Vec<RecordBatch>,
     /// The ordinal of each batch's first row.
     starts: Vec<usize>,
-    /// One entry per row, which has [`PREFIX_BYTES`] of its key, then its ordinal in 32 bits.
+    /// One entry per row: [`PREFIX_BYTES`] of its key, followed by its 32-bit ordinal.
     entries: Vec<u128>,
     keys: RowKeys,
-    /// True if keys are so short that the entries contain them whole.
+    /// True if keys are short enough to fit whole into the entries.
     is_short: bool,
     /// The batches' size in bytes.
     batch_bytes: usize,
-    /// The number of rows that are in blocks, while the rows after them will become the next block.
+    /// The number of rows already in blocks. Any later rows will become the next block.
     block_rows: usize,
     most_block_bytes: usize,
 }
 
 impl MemoryRows {
-    /// Creates an empty collection for rows that will be sorted by these keys, in about
-    /// `memory_bytes`.
+    /// Creates an empty collection, for rows to be sorted by these keys in about `memory_bytes`.
     pub(super) fn new(keys: &SortKeys, memory_bytes: usize) -> Self {
         let is_short = keys.width().is_some_and(|width| width <= PREFIX_BYTES);
         Self::of(is_short, BLOCK_BYTES.min(memory_bytes / 8))
@@ -81,25 +79,25 @@ impl MemoryRows {
 
     /// Returns the number of bytes in use.
     pub(super) fn bytes(&self) -> usize {
-        // Only the used part counts, although capacities double, and sorting takes half as much
+        // We only count the used part, although capacities double. Sorting takes half as much
         // again.
         let entries = size_of::<u128>() * self.entries.len() * 3 / 2;
         self.batch_bytes + self.keys.heap_bytes() + entries
     }
 
-    /// Returns the largest number of rows that may be appended next.
+    /// Returns how many rows can be appended before the current block is full.
     pub(super) fn rows_to_block_end(&self) -> usize {
         BLOCK_ROWS - (self.entries.len() - self.block_rows)
     }
 
-    /// Takes all rows out and leaves the collection empty.
+    /// Takes all rows out, leaving the collection empty.
     pub(super) fn take(&mut self) -> Self {
         let empty = Self::of(self.is_short, self.most_block_bytes);
         std::mem::replace(self, empty)
     }
 
-    /// Appends a batch's rows, at most [`Self::rows_to_block_end`] of them. `batch` has the keys,
-    /// and `stored` is the form in which we keep the rows.
+    /// Appends a batch's rows, at most [`Self::rows_to_block_end`] of them. `batch` supplies the
+    /// keys, and `stored` is the form in which the rows are kept.
     ///
     /// # Errors
     /// Fails with Argument if the batch cannot be compared, and for the same reasons as
@@ -131,8 +129,8 @@ impl MemoryRows {
         self.batches.push(batch);
     }
 
-    /// Turns the last rows into a block, and moves them into sorted order, unless they are long or
-    /// sorted already.
+    /// Turns the last rows into a block, moving them into sorted order unless they are long or
+    /// already sorted.
     fn end_block(&mut self) -> Result<()> {
         let first = std::mem::replace(&mut self.block_rows, self.entries.len());
         let source = self.starts.partition_point(|start| *start < first);
@@ -190,8 +188,8 @@ impl MemoryRows {
     }
 }
 
-/// Sorts entries by their prefixes, then by `keys`, and equal rows by their ordinals. Blocks that
-/// are already sorted are merged.
+/// Sorts entries by prefix, then by `keys`, with ties broken by ordinal. Already sorted blocks are
+/// merged.
 fn sort_entries(entries: &mut [u128], keys: Option<&RowKeys>) {
     entries.sort();
     if let Some(keys) = keys {
@@ -199,8 +197,8 @@ fn sort_entries(entries: &mut [u128], keys: Option<&RowKeys>) {
     }
 }
 
-/// Returns a row's place in the batches that start at `starts`. We guess first, which is mostly
-/// right because most blocks are one batch.
+/// Returns a row's place in the batches starting at `starts`. We try a guess first, which is
+/// usually right because most blocks are a single batch.
 fn place(starts: &[usize], row: usize) -> RowPosition {
     let start = |source: usize| starts.get(source).copied();
     let guess = row / BLOCK_ROWS;
@@ -211,7 +209,7 @@ fn place(starts: &[usize], row: usize) -> RowPosition {
     RowPosition::new(source, row - start(source).unwrap_or(0))
 }
 
-/// Returns twelve bytes of a key, starting at `from`, followed by 32 zero bits.
+/// Returns twelve key bytes starting at `from`, followed by 32 zero bits.
 fn prefix(key: &[u8], from: usize) -> u128 {
     let mut bytes = [0; 16];
     let rest = key.get(from..).unwrap_or_default();
@@ -226,8 +224,8 @@ fn row_of(entry: u128) -> usize {
     (entry as u32) as usize
 }
 
-/// Sorts entries with equal prefixes by the rest of their keys. If there are many, their next bytes
-/// become the new prefixes.
+/// Sorts entries with equal prefixes by the rest of their keys. For large groups, the next key
+/// bytes become the new prefixes.
 fn sort_equal_prefixes(entries: &mut [u128], keys: &RowKeys) {
     let mut waiting = vec![(0..entries.len(), PREFIX_BYTES)];
     while let Some((range, depth)) = waiting.pop() {
@@ -240,8 +238,8 @@ fn sort_equal_prefixes(entries: &mut [u128], keys: &RowKeys) {
             let longest = group
                 .first()
                 .map_or(0, |entry| keys.row(row_of(*entry)).len());
-            // No key is a prefix of another one. So if a key ends here, all keys in the group are
-            // equal, and the rows are already in order.
+            // No key is a prefix of another. So if a key ends here, all keys in the group are
+            // equal, and its rows are already in order.
             if group.len() > 1 && longest > depth {
                 if group.len() <= MAX_COMPARED_ROWS {
                     let rest = |entry: &u128| keys.row(row_of(*entry)).get(depth..);
@@ -262,9 +260,9 @@ fn sort_equal_prefixes(entries: &mut [u128], keys: &RowKeys) {
     }
 }
 
-/// Sorted rows.
+/// Sorted rows, which are gathered batch by batch.
 pub(super) struct SortedRows {
-    /// The entries, each with the row's ordinal in its last 32 bits.
+    /// The entries, each with its row's ordinal in the last 32 bits.
     entries: std::vec::IntoIter<u128>,
     starts: Vec<usize>,
     batches: Vec<RecordBatch>,
@@ -294,22 +292,21 @@ impl SortedRows {
     }
 }
 
-/// Returns the size of a batch's rows in bytes. As far as possible, we leave out the parts of
+/// Returns the size of a batch's rows in bytes. As far as possible, we leave out any parts of
 /// shared arrays that belong to other slices.
 pub(super) fn bytes_of(batch: &RecordBatch) -> usize {
     batch.columns().iter().map(bytes_of_array).sum()
 }
 
 fn bytes_of_array(array: &ArrayRef) -> usize {
-    /// Counts the views, and the bytes of long values. A view starts with its value's length in
-    /// four bytes, and short values are within the view.
+    /// Counts the views plus the bytes of long values. A view starts with its value's 4-byte
+    /// length, and short values are stored inline.
     fn of_views(views: &[u128]) -> usize {
         let length = |view: &u128| (*view as u32) as usize;
         let long = views.iter().map(length).filter(|length| *length > 12);
         size_of_val(views) + long.sum::<usize>()
     }
-    /// Counts only the elements of these lists, because slicing an array of lists does not slice
-    /// its elements.
+    /// Counts only these lists' elements, because slicing a list array doesn't slice its elements.
     fn of_lists<O: OffsetSizeTrait>(offsets: &[O], elements: &ArrayRef) -> usize {
         let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else {
             return 0;
@@ -368,8 +365,8 @@ mod tests {
         assert_eq!(bytes(views.slice(2, 1)), 16 + 13);
         let lists = || [Some(vec![Some(1); 3]), None, Some(vec![Some(2); 5])];
         let short = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists()));
-        // There is one more offset than lists, and the elements only have a null bitmap if they
-        // were sliced with one.
+        // There's one more offset than lists. The elements only have a null bitmap if they were
+        // sliced with one.
         assert_eq!(
             bytes(Arc::new(short.slice(0, 1))),
             2 * 4 + bytes(short.values().slice(0, 3))

@@ -1,6 +1,6 @@
-//! Runs, which are sorted rows in a temporary file, as an Arrow IPC stream.
+//! Runs: sorted rows spilled to a temporary file as an Arrow IPC stream.
 //!
-//! We use Arrow's own format because it restores arrays unchanged, at the speed of copying them.
+//! We use Arrow's own format because it restores arrays unchanged at the speed of a copy.
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::ipc::reader::StreamReader;
@@ -15,15 +15,15 @@ use super::unsortable;
 /// Sorted rows in a temporary file.
 pub(super) struct Run {
     file: TemporaryFile,
-    /// The rows' size in memory, in bytes.
+    /// The rows' in-memory size, in bytes.
     pub(super) bytes: usize,
     pub(super) num_rows: usize,
-    /// The number of times that the rows were merged.
+    /// How often the rows have been merged. Used to pick the runs to merge next.
     pub(super) level: u32,
 }
 
 impl Run {
-    /// Returns the run's batches, in order.
+    /// Returns a reader of the run's batches, in order.
     ///
     /// # Errors
     /// Fails with Io if the file cannot be read.
@@ -33,7 +33,7 @@ impl Run {
     }
 }
 
-/// The batches of a run.
+/// A run's batches, read back in order.
 pub(super) struct RunReader(StreamReader<BlockReader>);
 
 impl RunReader {
@@ -46,7 +46,7 @@ impl RunReader {
     }
 }
 
-/// The writer of a run.
+/// A writer for one run.
 pub(super) struct RunWriter<'a> {
     spill: &'a mut Spill,
     run: Run,
@@ -54,7 +54,8 @@ pub(super) struct RunWriter<'a> {
 }
 
 impl<'a> RunWriter<'a> {
-    /// Starts a run of batches with this schema, whose rows were merged `level` times.
+    /// Starts a run for batches with this schema. `level` says how often their rows have been
+    /// merged.
     ///
     /// # Errors
     /// Fails with Io if the file cannot be created.

@@ -1,5 +1,5 @@
-//! Temporary files, whose contents are compressed, and encrypted if the output file is encrypted.
-//! The files vanish when they are dropped, or when the process ends.
+//! Compressed temporary files, encrypted if the output file is encrypted. They vanish when dropped
+//! or when the process ends.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -12,26 +12,28 @@ use herringbone_write::WritePlan;
 
 use crate::unnamed_file::UnnamedFile;
 
-/// The folder of temporary files and the treatment of their bytes.
+/// The settings for spilled rows: where temporary files go, and how they are compressed and
+/// encrypted.
 pub(super) struct Spill {
     plan: Arc<WritePlan>,
-    /// The folder from the options, or the output file's folder, or `None` if neither is known.
+    /// The options' folder, otherwise the output file's folder, or `None` if neither is known.
     folder: Option<PathBuf>,
     compression: Compression,
-    /// The cipher, which is created with the first file.
+    /// The cipher, created along with the first file.
     cipher: Option<Arc<dyn ModuleCipher>>,
-    /// The next block's number, which counts the blocks of all files.
+    /// The next block's number. Blocks are numbered across all files, so that no two share an
+    /// encryption module.
     next_block: u64,
 }
 
 impl Spill {
-    /// Creates the settings for the rows of a file, which may have a `path`.
+    /// Creates the settings for a file's rows. `path` is the file's path, if known.
     pub(super) fn new(plan: &Arc<WritePlan>, path: Option<&Path>) -> Self {
         let beside = |path: &Path| match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
             _ => PathBuf::from("."),
         };
-        // We take the fastest codec available, because each file is written once and read once.
+        // We take the fastest available codec, since each file is written once and read once.
         let is_there = |it: &Compression| compress(*it, &[], &mut Vec::new()).is_ok();
         let compression = [Compression::Lz4Raw, Compression::Snappy];
         Self {
@@ -70,7 +72,7 @@ impl Spill {
         })
     }
 
-    /// Returns a new block's number.
+    /// Returns a new block number.
     fn block(&mut self) -> u64 {
         self.next_block += 1;
         self.next_block - 1
@@ -90,7 +92,7 @@ fn system_folder() -> Result<PathBuf> {
     ))
 }
 
-/// A temporary file, which is first written block by block, then read.
+/// A temporary file, written block by block and read afterwards.
 pub(super) struct TemporaryFile {
     file: UnnamedFile,
     folder: PathBuf,
@@ -111,8 +113,8 @@ struct Block {
 }
 
 impl Block {
-    /// Returns an encryption module that only this block has. We use the kind of a header, because
-    /// every algorithm authenticates headers.
+    /// Returns an encryption module unique to this block. We pose as a page header, because every
+    /// algorithm authenticates headers.
     fn id(&self) -> ModuleId {
         let most = MAX_ORDINALS as u64;
         let digit = |place: u32| (self.number / most.pow(place) % most) as usize;
@@ -124,7 +126,7 @@ impl TemporaryFile {
     /// Appends a block.
     ///
     /// # Errors
-    /// Fails with Io if the block cannot be written, and returns the cipher's errors.
+    /// Fails with Io if the block cannot be written. Also returns the cipher's errors.
     pub(super) fn write(&mut self, bytes: &[u8], spill: &mut Spill) -> Result<()> {
         let mut stored = Vec::new();
         compress(self.compression, bytes, &mut stored)?;
@@ -150,7 +152,7 @@ impl TemporaryFile {
     /// Reads the block with this ordinal, or returns `None` after the last block.
     ///
     /// # Errors
-    /// Fails with Io if the block cannot be read, and returns the cipher's errors.
+    /// Fails with Io if the block cannot be read. Also returns the cipher's errors.
     fn read(&mut self, ordinal: usize) -> Result<Option<Vec<u8>>> {
         let Some(block) = self.blocks.get(ordinal) else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Temporary files that have no name.
+//! Nameless temporary files.
 
 #[cfg(not(unix))]
 use std::fs;
@@ -10,28 +10,28 @@ use std::path::PathBuf;
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A file without a name. We unlink it right after its creation, so that it vanishes with the
-/// process, or remove it on drop if the system does not allow that.
+/// A nameless temporary file. It is unlinked right after its creation, so that it vanishes with the
+/// process. If the system doesn't allow that, it is removed on drop instead.
 ///
-/// A forked process may drop its copy, because there is nothing to remove, and systems that need a
-/// removal do not fork.
+/// A forked process can safely drop its copy. On systems that fork, there is nothing left to
+/// remove.
 #[derive(Debug)]
 pub struct UnnamedFile(File, #[cfg(not(unix))] PathBuf);
 
 impl UnnamedFile {
-    /// Creates an empty file in a folder. `purpose` is part of its name, for people who see it on
-    /// systems that cannot unlink an open file. You can read the file anywhere, but it is only
-    /// written at its end.
+    /// Creates an empty file in a folder. `purpose` becomes part of its name, for people who see it
+    /// on systems that cannot unlink an open file. You can read the file anywhere, but writes
+    /// always go to its end.
     ///
     /// # Errors
-    /// Returns the errors of creating or unlinking the file, for example if the folder is missing.
+    /// Returns any error from creating or unlinking the file, for example if the folder is missing.
     pub fn create(folder: &Path, purpose: &str) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let ordinal = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!(".herringbone-{purpose}.{}.{ordinal}.tmp", process::id());
         let path = folder.join(name);
         let mut options = OpenOptions::new();
-        // We append, because blocks follow each other wherever a read has left the position.
+        // We append, since blocks must follow each other wherever a read has left the position.
         options.read(true).append(true).create_new(true);
         for_the_owner(&mut options);
         let file = options.open(&path)?;
@@ -51,13 +51,12 @@ impl UnnamedFile {
 #[cfg(not(unix))]
 impl Drop for UnnamedFile {
     fn drop(&mut self) {
-        // We cannot report an error here, but if the file stays, its name shows that it is
-        // temporary.
+        // We can't report an error here. But if the file stays, its name shows that it's temporary.
         drop(fs::remove_file(&self.1));
     }
 }
 
-/// Restricts access to the owner, for the time that the file has a name.
+/// Restricts access to the owner while the file has a name.
 #[cfg(unix)]
 fn for_the_owner(options: &mut OpenOptions) {
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);

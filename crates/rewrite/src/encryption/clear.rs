@@ -1,11 +1,12 @@
-//! The parts of a file's encryption that are not encrypted themselves.
+//! The unencrypted parts of a file's encryption.
 
 use herringbone::encryption::crypto_metadata::{EncryptionAlgorithm, FileCryptoMetadata};
 use herringbone::format::footer::{FOOTER_TAIL_BYTES, Tail};
 use herringbone::source::Source;
 use herringbone::{Limits, ParquetFile, Result};
 
-/// A description of a file's encryption that can be read without keys.
+/// A file's encryption, as far as it can be read without keys. Use this to show how a file is
+/// encrypted, or to find out which keys it needs.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct InTheClear {
@@ -39,8 +40,8 @@ impl InTheClear {
         }))
     }
 
-    /// Returns the description of a file that has an encrypted footer, or `None` if the footer is
-    /// not encrypted.
+    /// Returns the description of a file with an encrypted footer, or `None` if the footer is not
+    /// encrypted.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::of`].
@@ -67,7 +68,7 @@ impl InTheClear {
         }))
     }
 
-    /// Returns true if the file uses DuckDB's dialect, which we recognise because only DuckDB's
+    /// Returns true if the file uses DuckDB's dialect. It is recognisable because only DuckDB's
     /// files lack an identifier.
     #[must_use]
     pub fn is_duckdb_dialect(&self) -> bool {

@@ -1,4 +1,4 @@
-//! Encrypts the output as the input was encrypted.
+//! Encrypts the output the way the input was encrypted.
 
 use std::collections::HashMap;
 
@@ -13,17 +13,17 @@ use herringbone::{Error, ErrorKind, ParquetFile, Remedy, Result};
 use super::InTheClear;
 use crate::Note;
 
-/// The description of a column's key, or `None` if the column is not encrypted.
+/// A column's key description, or `None` if the column is not encrypted.
 type Crypto = Option<ColumnCryptoMetadata>;
 
-/// The encryption for a new file.
+/// The input's encryption, set up for a new file.
 pub(crate) struct RetainedEncryption {
     pub(crate) properties: FileEncryptionProperties,
-    /// True if the first input's key material is outside the file.
+    /// True if the first input's key material is stored outside the file.
     pub(crate) external_key_material: bool,
 }
 
-/// The properties of an encrypted file that we need to encrypt another file in the same way.
+/// An encrypted file's properties, kept to encrypt another file the same way.
 #[derive(Debug)]
 pub(crate) struct EncryptedFile {
     clear: InTheClear,
@@ -63,8 +63,7 @@ impl EncryptedFile {
         encryption_like(&self.decryption, crypto, plaintext_footer, columns)
     }
 
-    /// Returns true if the key material for the footer or for one of the leaves is outside the
-    /// file.
+    /// Returns true if the key material for the footer or any of the leaves is outside the file.
     fn has_external_key_material(&self, leaves: &[WriteLeaf]) -> bool {
         let of_leaf = |leaf: &WriteLeaf| of_leaf(&self.columns, &leaf.path).ok().flatten();
         let column_crypto = leaves.iter().filter_map(of_leaf).filter_map(|it| match it {
@@ -119,7 +118,7 @@ fn encryptions_differ(a: &str, b: &str) -> Error {
     Error::unsupported(message).with_remedy(Remedy::DecryptFirst)
 }
 
-/// Returns the error for an encrypted file without keys. We need the keys, because we cannot
+/// Returns the error for an encrypted file without keys. The keys are required, because we cannot
 /// encrypt another file without them.
 #[must_use]
 pub fn without_keys() -> Error {
@@ -128,8 +127,7 @@ pub fn without_keys() -> Error {
     Error::new(ErrorKind::Key, message).with_remedy(Remedy::GiveKeys)
 }
 
-/// Returns each column's key description, which we take from its chunks and which must be the same
-/// in all row groups.
+/// Returns each column's key description, taken from its chunks. All row groups must agree on it.
 fn columns(file: &ParquetFile, row_groups: &[usize]) -> Result<HashMap<ColumnPath, Crypto>> {
     let (schema, metadata) = (file.parquet_schema(), file.metadata());
     let mut columns: HashMap<ColumnPath, Crypto> = HashMap::new();
@@ -152,14 +150,15 @@ fn columns(file: &ParquetFile, row_groups: &[usize]) -> Result<HashMap<ColumnPat
     Ok(columns)
 }
 
-/// Returns the key description for a leaf of the output. A type can be stored in several forms, so
-/// the leaf may have another name in the input. We then protect it like all leaves of its field.
+/// Returns the key description for an output leaf. Since a type can be stored in several forms, the
+/// leaf might have another name in the input. In that case we protect it like the other leaves of
+/// its field.
 fn of_leaf(columns: &HashMap<ColumnPath, Crypto>, path: &[String]) -> Result<Crypto> {
     if let Some(crypto) = columns.get(path) {
         return Ok(crypto.clone());
     }
     if columns.is_empty() {
-        // Any key will do, because there are no rows to protect.
+        // Any key will do, since there are no rows to protect.
         return Ok(Some(ColumnCryptoMetadata::FooterKey));
     }
     let field_keys = columns
@@ -175,8 +174,7 @@ fn of_leaf(columns: &HashMap<ColumnPath, Crypto>, path: &[String]) -> Result<Cry
     }
 }
 
-/// Returns a description without its path, because the path differs between columns that share a
-/// key.
+/// Returns a description without its path, since the path differs between columns sharing a key.
 fn same_key(crypto: &Crypto) -> Crypto {
     let mut crypto = crypto.clone();
     if let Some(ColumnCryptoMetadata::ColumnKey { path_in_schema, .. }) = &mut crypto {

@@ -1,11 +1,11 @@
-//! Key material in a separate file.
+//! Copies key material stored in a separate file.
 
 use std::path::{Path, PathBuf};
 
 use herringbone::Result;
 use herringbone::encryption::key_tools::{FileKeyMaterialStore, KeyMaterialStore as _};
 
-/// A copy of key material that is still to be made.
+/// A pending copy of key material.
 #[derive(Debug)]
 pub struct KeyMaterial {
     from: FileKeyMaterialStore,
@@ -13,7 +13,7 @@ pub struct KeyMaterial {
 }
 
 impl KeyMaterial {
-    /// Prepares to copy one Parquet file's key material for another file, which does not have to
+    /// Prepares to copy one Parquet file's key material for another file. The other file needn't
     /// exist yet.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl KeyMaterial {
         self.to.path()
     }
 
-    /// Returns true if both files share their key material, so that there is nothing to copy.
+    /// Returns true if both files share their key material, in which case there is nothing to copy.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         let real = |store: &FileKeyMaterialStore| store.path().canonicalize().ok();
@@ -42,8 +42,8 @@ impl KeyMaterial {
     ///
     /// # Errors
     /// Fails with [Io](herringbone::ErrorKind::Io) if the material cannot be read or written, and
-    /// with [Argument](herringbone::ErrorKind::Argument) if key material already exists and must
-    /// not be overwritten.
+    /// with [Argument](herringbone::ErrorKind::Argument) if key material already exists and may not
+    /// be overwritten.
     pub fn copy(&self) -> Result<()> {
         if self.is_shared() {
             return Ok(());

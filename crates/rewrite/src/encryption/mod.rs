@@ -1,4 +1,4 @@
-//! The encryption of files and the ways to keep it.
+//! File encryption, and the ways to keep it.
 
 mod clear;
 mod keep;
@@ -11,7 +11,7 @@ pub use material::KeyMaterial;
 
 use herringbone::encryption::FileEncryptionProperties;
 
-/// The choice of encryption for the new file.
+/// What to do about the new file's encryption.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub enum Protection {
@@ -20,6 +20,6 @@ pub enum Protection {
     Keep,
     /// The new file is not encrypted.
     Decrypt,
-    /// The new file is encrypted in another way.
+    /// The new file is encrypted with these properties, however its input was encrypted.
     Encrypt(Box<FileEncryptionProperties>),
 }

@@ -1,5 +1,4 @@
-//! `parquet.avro.schema`: the Avro schema. An Avro reader requires all of its fields that have no
-//! default.
+//! `parquet.avro.schema`: the Avro schema. An Avro reader requires each of its fields without a default.
 //!
 //! ```text
 //! {"type":"record","name":"r","fields":[{"name":"id","type":"long"},{"name":"s","type":["null","string"]}]}
@@ -11,9 +10,8 @@ use herringbone_text::json::JsonValue;
 use super::{array_mut, by_name, name};
 use crate::columns::{Columns, Similarity};
 
-/// Removes the columns that the new file does not have. Returns false if that is not enough,
-/// because fields inside columns are missing too, columns have another type, or the rest refers to
-/// a type that was removed.
+/// Removes any columns missing from the new file. Returns false if that is not enough, because nested fields are
+/// missing too, column types differ, or the rest refers to a removed type.
 pub(super) fn adapt(value: &mut JsonValue, new: &Schema, columns: &Columns<'_>) -> bool {
     let is_same = |name: &str| columns.similarity(name) == Similarity::Same;
     if !new.fields().iter().all(|field| is_same(field.name())) {
@@ -28,11 +26,11 @@ pub(super) fn adapt(value: &mut JsonValue, new: &Schema, columns: &Columns<'_>) 
         return false;
     }
     described.retain(is_kept);
-    // Comparing the counts is enough, because names are unique in Avro.
+    // Comparing the counts suffices, since names are unique in Avro.
     described.len() == new.len()
 }
 
-/// Returns true if a type defines a name, because other fields may refer to that name.
+/// Returns true if a type defines a name, since other fields might refer to it.
 fn defines_name(described: Option<&JsonValue>) -> bool {
     match described {
         Some(JsonValue::Array(union)) => union.iter().any(|branch| defines_name(Some(branch))),

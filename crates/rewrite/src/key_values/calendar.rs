@@ -1,5 +1,4 @@
-//! Keys that record the calendar in which days are counted, which readers apply to all rows of a
-//! file.
+//! Keys that record the calendar used to count days. Readers apply them to all rows of a file.
 //!
 //! | writer | keys |
 //! |---|---|
@@ -24,22 +23,22 @@ const HIVE: [&str; 3] = [
     "writer.zone.conversion.legacy",
 ];
 
-/// The values of the keys that concern calendars.
+/// The values of the calendar keys.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct CalendarKeys {
     values: HashMap<String, String>,
 }
 
-/// The calendar in which readers count days.
+/// The calendar used by readers to count days.
 #[derive(Debug, PartialEq, Eq)]
 struct Calendar<'a> {
-    /// The time zone in which Spark converts days from the old calendar to ours. The outer option
-    /// is `None` if Spark does not convert them.
+    /// The time zone used by Spark to convert days from the old calendar to ours. The outer option is `None` if Spark
+    /// does not convert them.
     spark: Option<Option<&'a str>>,
     hive: [Option<&'a str>; 3],
 }
 
-/// The kinds of columns that contain days.
+/// The kinds of columns containing days. Spark has a separate key for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     DateTime,
@@ -47,7 +46,7 @@ enum Kind {
 }
 
 impl CalendarKeys {
-    /// Collects the keys from a file's metadata, with the first value of any key that is repeated.
+    /// Collects the keys from a file's metadata. If a key is repeated, its first value counts.
     pub(crate) fn of(pairs: &[KeyValue]) -> Self {
         let mut values = HashMap::new();
         let spark = [VERSION, TIME_ZONE, LEGACY_DATE_TIME, LEGACY_INT96];
@@ -64,13 +63,13 @@ impl CalendarKeys {
         self.values.get(key).map(String::as_str)
     }
 
-    /// Returns the calendar that readers use, by Spark's rules (`DataSourceUtils.getRebaseSpec`).
+    /// Returns the calendar used by readers, following Spark's rules (`DataSourceUtils.getRebaseSpec`).
     fn calendar(&self, kind: Kind) -> Calendar<'_> {
         let (key, first_version) = match kind {
             Kind::DateTime => (LEGACY_DATE_TIME, "3.0.0"),
             Kind::Int96 => (LEGACY_INT96, "3.1.0"),
         };
-        // We compare versions as text, because Spark does.
+        // We compare versions as text, just as Spark does.
         let is_legacy = self
             .get(VERSION)
             .is_some_and(|version| version < first_version || self.get(key).is_some());
@@ -81,7 +80,7 @@ impl CalendarKeys {
     }
 }
 
-/// Returns an error if the new keys would change the days of a file, compared with its own keys.
+/// Returns an error if the new keys would change a file's days, compared with its own keys.
 ///
 /// # Errors
 /// Fails with Unsupported. The error names the file and the column.
@@ -120,7 +119,7 @@ fn other_calendar(file: &OriginalFile, files: &[OriginalFile]) -> Error {
     Error::unsupported(message).with_remedy(Remedy::LeaveOutColumn)
 }
 
-/// Returns the kinds of all leaves that contain days, by path.
+/// Returns the kinds of all leaves containing days, keyed by path.
 fn kinds(schema: &ParquetSchema) -> HashMap<Vec<&str>, Kind> {
     let leaves = 0..schema.leaves().len();
     let kind = |leaf: usize| {

@@ -9,33 +9,32 @@ use herringbone::schema::{ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY};
 
 use crate::Note;
 
-/// The metadata of all files, except for the Arrow schema and the algorithm, which the writer
-/// creates itself.
+/// The metadata of all files, except for the Arrow schema and the algorithm. The writer creates
+/// these two itself.
 ///
-/// If files have different values for a key, we keep the values of the first file that has it.
+/// If files disagree about a key, we keep the values of the first file that has it.
 #[derive(Debug, Default)]
 pub(crate) struct KeyValues {
     pairs: Vec<KeyValue>,
-    /// The ordinal of the file that each pair comes from.
+    /// The ordinal of each pair's file.
     files: Vec<usize>,
     known: HashMap<String, Known>,
     num_files: usize,
 }
 
-/// The occurrences of a key.
+/// A key's occurrences in the files.
 #[derive(Debug)]
 struct Known {
-    /// The ordinal of the first file that has the key.
+    /// The ordinal of the first file with the key.
     file: usize,
-    /// The values in that file, which may be several because a key may be repeated.
+    /// That file's values. There can be several, since keys can be repeated.
     values: Vec<Option<Vec<u8>>>,
-    /// The number of files that have the key.
+    /// The number of files with the key.
     num_files: usize,
 }
 
 impl KeyValues {
-    /// Adds the next file's pairs, with a note for each key whose values differ from those of
-    /// earlier files.
+    /// Adds the next file's pairs, noting each key whose values differ from earlier files.
     pub(crate) fn add(&mut self, name: &str, pairs: &[KeyValue], notes: &mut Vec<Note>) {
         let file = self.num_files;
         self.num_files += 1;
@@ -58,7 +57,7 @@ impl KeyValues {
             }
         }
         for pair in pairs {
-            // We process each key once, even if it is repeated.
+            // We process each key once, even if it's repeated.
             let Some(values) = here.remove(pair.key.as_str()) else {
                 continue;
             };
@@ -80,24 +79,25 @@ impl KeyValues {
         }
     }
 
-    /// Returns each pair with the ordinal of the file that it comes from.
+    /// Returns each pair and the ordinal of its file.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (&KeyValue, usize)> {
         self.pairs.iter().zip(self.files.iter().copied())
     }
 
-    /// Returns true if one of the files has this key.
+    /// Returns true if any file has this key.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.known.contains_key(key)
     }
 
-    /// Returns true if the key is repeated in the file that supplied its values.
+    /// Returns true if the key is repeated in the file supplying its values.
     pub(crate) fn repeats(&self, key: &str) -> bool {
         self.known
             .get(key)
             .is_some_and(|known| known.values.len() > 1)
     }
 
-    /// Returns the keys that some files lack, each with the ordinal of the first file that has it.
+    /// Returns the keys missing from some files, each with the ordinal of the first file that has
+    /// it.
     pub(crate) fn unshared(&self) -> impl Iterator<Item = (&str, usize)> {
         let mut seen = HashSet::new();
         self.pairs().filter_map(move |(pair, file)| {
@@ -109,7 +109,7 @@ impl KeyValues {
 }
 
 /// Returns true if the writer creates the key's value anew. We keep the first file's GeoParquet
-/// metadata, because it determines the version to create.
+/// metadata though, because it determines the version to create.
 fn is_made_anew(key: &str, file: usize) -> bool {
     let always = [ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ALGORITHM_KEY];
     always.contains(&key) || (key == KEY && file > 0)

@@ -1,6 +1,6 @@
-//! The key-value metadata of several files combined, reduced to pairs that describe the new file
-//! correctly. Some keys repeat the description of the columns, and readers would be misled if it no
-//! longer fits, so we adapt these keys or leave them out.
+//! Several files' key-value metadata, combined and reduced to the pairs that describe the new file correctly. Some keys
+//! repeat the column descriptions. Readers would be misled if these no longer fit, so we adapt such keys or leave them
+//! out.
 //!
 //! ```text
 //! collect.rs   pairs of all files, one file after the other
@@ -30,27 +30,27 @@ use crate::columns::{Columns, fields};
 pub(crate) use calendar::CalendarKeys;
 pub(crate) use collect::KeyValues;
 
-/// A file whose pairs are collected.
+/// A file contributing its pairs.
 #[derive(Debug)]
 pub(crate) struct OriginalFile {
     /// The file's name in notes and errors.
     pub(crate) name: String,
     pub(crate) schema: ParquetSchema,
-    /// True if all of its row groups are read, in their order.
+    /// True if all row groups are read, in file order.
     pub(crate) is_whole: bool,
-    /// The keys that record the calendar of its days.
+    /// The keys recording the file's calendar.
     pub(crate) calendar: CalendarKeys,
 }
 
-/// The properties of the new file that metadata may describe.
+/// The new file's properties, as far as metadata might describe them.
 pub(crate) struct NewFile<'a> {
     pub(crate) arrow_schema: &'a Schema,
     pub(crate) schema: &'a ParquetSchema,
-    /// True if its rows are sorted anew.
+    /// True if the rows are sorted anew.
     pub(crate) is_sorted: bool,
 }
 
-/// The form of the value, for a key that describes the columns.
+/// The value's form, for a key that describes the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Spark,
@@ -60,7 +60,7 @@ enum Form {
     Opaque,
 }
 
-/// The keys that describe a file's columns.
+/// The keys describing a file's columns.
 const DESCRIPTIONS: [(&str, Form); 8] = [
     ("org.apache.spark.sql.parquet.row.metadata", Form::Spark),
     ("spark.sql.parquet.row.metadata", Form::Spark),
@@ -82,7 +82,7 @@ fn form(key: &str) -> Option<Form> {
 enum Adapted {
     Same,
     Changed(JsonValue),
-    /// The value would describe other columns than the new file has.
+    /// The value would no longer describe the new file's columns.
     Untrue,
 }
 
@@ -90,7 +90,7 @@ enum Adapted {
 pub(crate) struct Descriptions<'a> {
     files: &'a [OriginalFile],
     new: &'a NewFile<'a>,
-    /// The comparison of each file with the new one, which we compute when it is first needed.
+    /// Each file's comparison with the new file, computed on first use.
     columns: Vec<OnceCell<Columns<'a>>>,
 }
 
@@ -113,7 +113,7 @@ impl<'a> Descriptions<'a> {
         let mut pairs = Vec::new();
         for (pair, file) in collected.pairs() {
             let form = match collected.repeats(&pair.key) {
-                // We do not adapt repeated values, because readers may use any of them.
+                // We don't adapt repeated values, since readers might use any of them.
                 true => form(&pair.key).map(|_| Form::Opaque),
                 false => form(&pair.key),
             };
@@ -129,7 +129,7 @@ impl<'a> Descriptions<'a> {
         }
         let mut metadata = HashMap::new();
         for (key, value) in schema.metadata() {
-            // All other keys are only in the Arrow schema, which comes from the first file.
+            // All other keys are only in the Arrow schema, and that comes from the first file.
             if collected.has(key) {
                 continue;
             }
@@ -148,7 +148,7 @@ impl<'a> Descriptions<'a> {
         (pairs, Arc::new(schema))
     }
 
-    /// Adapts a key's value to the new file. If the value cannot be kept, a note names the key.
+    /// Adapts a key's value to the new file, adding a note if it cannot be kept.
     fn value(
         &self,
         key: &str,
@@ -161,7 +161,7 @@ impl<'a> Descriptions<'a> {
         let (Some(form), Some((original, columns)), Some(value)) = (form, original, value) else {
             return Adapted::Same;
         };
-        // Bytes become an empty text, which cannot be parsed, just like text other than JSON.
+        // Non-UTF-8 bytes become an empty text, which fails to parse like any text other than JSON.
         let text = str::from_utf8(value).unwrap_or_default();
         let compare = || Columns::compare(&original.schema, self.new.schema);
         let adapted = self.adapted(form, original, columns.get_or_init(compare), text, notes);
@@ -177,7 +177,7 @@ impl<'a> Descriptions<'a> {
         adapted
     }
 
-    /// Returns the names of the columns that some file lacks.
+    /// Returns the names of all columns missing from some file.
     fn with_gaps(&self) -> HashSet<&'a str> {
         let names = |schema| fields(schema).map(|field| field.name());
         let mut gaps = HashSet::new();
@@ -200,8 +200,8 @@ impl<'a> Descriptions<'a> {
             return Adapted::Same;
         }
         let Ok(value) = JsonValue::parse(text) else {
-            // If the columns are the same, we keep a text that we cannot parse. Readers cannot
-            // parse it either, so it does not mislead them.
+            // If the columns are the same, we keep any text we can't parse. Readers can't parse it either, so it
+            // doesn't mislead them.
             return match columns.are_same() {
                 true => Adapted::Same,
                 false => Adapted::Untrue,
@@ -233,7 +233,7 @@ impl<'a> Descriptions<'a> {
     }
 }
 
-/// Returns an error if the keys would count the days of one file in another file's calendar.
+/// Returns an error if the keys would make readers count one file's days in another file's calendar.
 ///
 /// # Errors
 /// Fails with Unsupported. The error names the files and columns.

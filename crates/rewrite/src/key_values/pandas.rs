@@ -1,4 +1,4 @@
-//! `pandas`: the pandas types of the columns, and the columns that form the index.
+//! `pandas`: the columns' pandas types, and the columns forming the index.
 //!
 //! ```text
 //! {"index_columns":["k"],"columns":[{"name":"a","field_name":"a","pandas_type":"int64","numpy_type":"int64",
@@ -18,15 +18,14 @@ use crate::columns::{Columns, Similarity};
 pub(super) struct Told {
     /// True if the metadata can be kept.
     pub(super) is_true: bool,
-    /// True if an index is lost that differs from the default one.
+    /// True if a non-default index is lost.
     pub(super) loses_index: bool,
 }
 
-/// Removes columns that the new file does not have, and describes columns that are new or have
-/// another type.
+/// Removes any columns missing from the new file, and describes columns that are new or have another type.
 ///
-/// A range index counts the rows of one file, so the new file gets the default index unless it
-/// `keeps_rows`. Columns `with_gaps` are null in the rows of some files.
+/// A range index counts one file's rows, so the new file gets the default index unless it `keeps_rows`. Columns
+/// `with_gaps` are null in some files' rows.
 pub(super) fn adapt(
     value: &mut JsonValue,
     new: &Schema,
@@ -47,8 +46,8 @@ pub(super) fn adapt(
             };
             let is_other = columns.similarity(field.name()) == Similarity::Other;
             let has_gaps = with_gaps.contains(field.name().as_str());
-            // We describe a categorical column anew if the rows change, because the number of
-            // categories was one file's.
+            // If the rows change, we describe a categorical column anew, since the number of categories belonged to one
+            // file.
             if is_other || has_gaps || (!keeps_rows && is_categorical(entry)) {
                 let name = entry.get("name").filter(|name| name.as_text().is_some());
                 let file_name = || JsonValue::Text(field.name().clone());
@@ -71,7 +70,7 @@ pub(super) fn adapt(
     let mut loses_index = false;
     if let Some(index) = array_mut(value, "index_columns") {
         index.retain(|column| match column {
-            // A column cannot be part of the index if some rows have no value in it.
+            // A column can't be part of the index if some rows have no value in it.
             JsonValue::Text(name) if with_gaps.contains(name.as_str()) => {
                 loses_index = true;
                 false
@@ -100,7 +99,7 @@ fn is_categorical(entry: &JsonValue) -> bool {
     entry.get("pandas_type").and_then(JsonValue::as_text) == Some("categorical")
 }
 
-/// Returns true if an index counts rows from 0 and has no name, like pandas' default index.
+/// Returns true for an unnamed index counting rows from 0, like pandas' default index.
 fn is_default_range(range: &JsonValue) -> bool {
     let is_number = |key: &str, number: &str| matches!(range.get(key), Some(JsonValue::Number(it)) if it == number);
     matches!(range.get("name"), None | Some(JsonValue::Null))
@@ -127,7 +126,7 @@ fn describe(entry: &mut JsonValue, field: &Field, has_gaps: bool, name: JsonValu
     });
 }
 
-/// Returns a type's names in pandas and numpy, and the additional metadata that pandas needs.
+/// Returns a type's pandas and numpy names, plus the additional metadata that pandas needs.
 fn types(data_type: &DataType) -> (&'static str, String, JsonValue) {
     use DataType as T;
     let same = |name: &'static str| (name, name.to_owned(), JsonValue::Null);
@@ -161,7 +160,7 @@ fn types(data_type: &DataType) -> (&'static str, String, JsonValue) {
     }
 }
 
-/// Returns the nullable pandas type that replaces a numpy type without nulls.
+/// Returns the nullable pandas type to use in place of a numpy type without nulls.
 fn with_nulls(numpy_type: String) -> String {
     if numpy_type == "bool" {
         return "boolean".to_owned();

@@ -1,5 +1,4 @@
-//! `org.apache.spark.sql.parquet.row.metadata`: the Spark schema. Spark shows the columns in it,
-//! whatever the file contains.
+//! `org.apache.spark.sql.parquet.row.metadata`: the Spark schema. Spark shows its columns, whatever the file contains.
 //!
 //! ```text
 //! {"type":"struct","fields":[{"name":"id","type":"long","nullable":true,"metadata":{}},
@@ -15,15 +14,14 @@ use herringbone_text::json::JsonValue;
 use super::{array_mut, by_name, member_mut, name};
 use crate::columns::{Columns, Similarity};
 
-/// Removes the columns and fields that the new file does not have. Returns false if those that
-/// remain do not match the new file's.
+/// Removes any columns and fields missing from the new file. Returns false if the remaining ones do not match the new
+/// file.
 pub(super) fn adapt(value: &mut JsonValue, new: &Schema, columns: &Columns<'_>) -> bool {
     let is_other = |field: &Field| columns.similarity(field.name()) == Similarity::Other;
     !new.fields().iter().any(|field| is_other(field)) && fields(value, new.fields())
 }
 
-/// Removes the fields of a struct that the Arrow struct does not have. Returns false if those that
-/// remain do not match.
+/// Removes any struct fields missing from the Arrow struct. Returns false if the remaining ones do not match.
 fn fields(value: &mut JsonValue, new: &Fields) -> bool {
     let (Some(described), Some(new)) = (array_mut(value, "fields"), by_name(new)) else {
         return false;
@@ -53,7 +51,7 @@ fn allow_null(description: &mut JsonValue, key: &str, field: &Field) {
     }
 }
 
-/// Adapts a type to an Arrow type and returns false if the two do not match.
+/// Adapts a type to an Arrow type, or returns false if the two do not match.
 fn data_type(described: &mut JsonValue, new: &DataType) -> bool {
     use DataType as T;
     let kind = match described {
@@ -95,7 +93,7 @@ fn data_type(described: &mut JsonValue, new: &DataType) -> bool {
                 && member_mut(described, "valueType")
                     .is_some_and(|member| data_type(member, value.data_type()))
         }
-        // A user-defined class requires all of its fields, so the stored type must stay as it is.
+        // A user-defined class requires all of its fields, so its stored type must not change.
         (Some("udt"), _) => described.get("sqlType").is_some_and(|stored| {
             let mut adapted = stored.clone();
             data_type(&mut adapted, new) && adapted == *stored

@@ -42,15 +42,15 @@ pub(super) struct Dictionary {
     is_ordered: bool,
     /// The values that batches added.
     parts: Vec<ArrayRef>,
-    /// All values as one array, which we build when it is first needed.
+    /// All values as one array, built on first use.
     whole: Option<ArrayRef>,
     num_values: usize,
     /// Each value's key, if the values can be viewed as bytes.
     keys: HashMap<Box<[u8]>, u32>,
-    /// The null value's key.
+    /// The key for null values.
     null: Option<u32>,
-    /// The last batch's dictionary, and the keys of its values in this dictionary. If the next
-    /// batch has the same dictionary, we do not look its values up again.
+    /// The last batch's dictionary and its values' keys in this dictionary. Successive batches
+    /// often share a dictionary, and then we don't have to look its values up again.
     last: Option<(ArrayData, Vec<u32>)>,
     pub(super) bytes: usize,
 }
@@ -70,7 +70,7 @@ impl Dictionary {
         }
     }
 
-    /// Adds the values of a dictionary array, and returns the array keys, translated into keys of
+    /// Merges a dictionary array's values into this dictionary and returns its keys, translated to
     /// this dictionary.
     pub(super) fn take_out(&mut self, key_type: &DataType, data: &ArrayData) -> Result<ArrayData> {
         let values = data.child_data().first().ok_or_else(too_few)?;
@@ -92,7 +92,7 @@ impl Dictionary {
             .map_err(unsortable)
     }
 
-    /// Returns the keys that values have in this dictionary, and adds values that are new.
+    /// Returns the values' keys in this dictionary, adding any new values.
     fn keys_of(&mut self, values: &ArrayData) -> Result<Vec<u32>> {
         let array = make_array(values.clone());
         let mut new = Vec::new();
@@ -103,7 +103,7 @@ impl Dictionary {
             let added = added.map_err(|_| self.too_many())?;
             let key = match &bytes {
                 _ if array.is_null(ordinal) => *self.null.get_or_insert(added),
-                // Values that we cannot compare cheaply are treated as different.
+                // We can't compare these values cheaply, so we treat them as distinct.
                 None => added,
                 Some(bytes) => {
                     let value = bytes.value(ordinal);
@@ -140,7 +140,7 @@ impl Dictionary {
         Ok(keys)
     }
 
-    /// Returns the dictionary array for an array of keys into this dictionary.
+    /// Turns an array of keys into this dictionary back into a dictionary array.
     pub(super) fn put_back(&mut self, data: ArrayData, values: &DataType) -> Result<ArrayData> {
         let whole = self.whole(values)?;
         let array = DictionaryArray::<UInt32Type>::try_new(UInt32Array::from(data), whole);
@@ -182,7 +182,7 @@ fn keys_of_slots<K: ArrowPrimitiveType>(data: &ArrayData, ours: &[u32]) -> Resul
     let keys = data.buffers().first().ok_or_else(too_few)?;
     let keys = keys.typed_data::<K::Native>();
     let keys = keys.iter().skip(data.offset()).take(data.len());
-    // A null slot may have any key, so a key out of range becomes 0.
+    // Null slots can hold any key, so we map out-of-range keys to 0.
     let ours = |key: &K::Native| ours.get(key.to_usize().unwrap_or(usize::MAX)).copied();
     Ok(keys.map(|key| ours(key).unwrap_or(0)).collect())
 }

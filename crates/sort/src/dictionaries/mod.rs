@@ -1,13 +1,11 @@
-//! Arrow dictionaries, which are not sorted together with the rows. While rows are sorted, they
-//! only have keys into one dictionary that all batches share. We restore the dictionary once the
-//! rows are sorted.
+//! Keeps Arrow dictionaries out of the sort. While rows are being sorted, they only hold keys into one dictionary
+//! shared by all batches. We put the dictionary back once the rows are sorted.
 //!
 //! ```text
 //! batch ─ take_out ─► keys as UInt32 in place of dictionaries ─ put_back ─► batch with the dictionary of all
 //! ```
 //!
-//! The restored keys stay UInt32, because the original key types may be too narrow for the merged
-//! dictionary.
+//! Note that the restored keys stay UInt32, since the original key types might be too narrow for the merged dictionary.
 
 mod dictionary;
 mod value_bytes;
@@ -24,7 +22,7 @@ use dictionary::Dictionary;
 
 /// A schema's dictionaries at any depth, in schema order.
 pub(super) struct Dictionaries {
-    /// The schema of batches that have the merged dictionaries.
+    /// The output schema, with the merged dictionaries.
     whole: SchemaRef,
     stored: SchemaRef,
     dictionaries: Vec<Dictionary>,
@@ -58,7 +56,7 @@ impl Dictionaries {
             .sum()
     }
 
-    /// Replaces a batch's dictionaries by keys and stores their values here.
+    /// Replaces a batch's dictionaries with keys, merging their values into the shared dictionaries.
     ///
     /// # Errors
     /// Fails with Argument if a dictionary is ordered and batches have different ones.
@@ -75,11 +73,11 @@ impl Dictionaries {
         with_columns(&self.stored, columns, batch.num_rows())
     }
 
-    /// Replaces a batch's keys by dictionary arrays, which share one dictionary with the values of
-    /// all batches so far.
+    /// Replaces a batch's keys with dictionary arrays. They share one dictionary, holding the values of all batches so
+    /// far.
     ///
     /// # Errors
-    /// Fails with Limit if an array of its values would be too long.
+    /// Fails with Limit if an array of dictionary values would be too long.
     pub(super) fn put_back(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
         let mut next = self.dictionaries.iter_mut();
         let columns = batch.columns().iter().zip(self.whole.fields());
@@ -94,8 +92,7 @@ impl Dictionaries {
     }
 }
 
-/// Returns the schema of sorted batches, which is the rows' schema with UInt32 keys in all
-/// dictionaries.
+/// Returns the schema of sorted batches: the rows' schema, but with UInt32 keys in all dictionaries.
 pub fn sorted_schema(schema: &Schema) -> SchemaRef {
     let fields = schema.fields().iter().map(whole_field);
     let metadata = schema.metadata().clone();
@@ -114,7 +111,7 @@ fn with_columns(
     RecordBatch::try_new_with_options(schema.clone(), columns, &options).map_err(unsortable)
 }
 
-/// Returns the field without its dictionaries and appends those to `found`.
+/// Returns the field without its dictionaries, appending them to `found`.
 fn stored_field(field: &Field, column: &str, found: &mut Vec<Dictionary>) -> FieldRef {
     let data_type = match field.data_type() {
         DataType::Dictionary(..) => {
@@ -130,8 +127,7 @@ fn stored_field(field: &Field, column: &str, found: &mut Vec<Dictionary>) -> Fie
             with_children(data_type, children.collect())
         }
     };
-    // We leave the field metadata out, because what the field promises is checked when the batch is
-    // written.
+    // We leave out the field metadata, since its promises are checked when the batch is written.
     Arc::new(Field::new(field.name(), data_type, field.is_nullable()))
 }
 
@@ -149,7 +145,7 @@ fn whole_field(field: &FieldRef) -> FieldRef {
     Arc::new(Field::clone(field).with_data_type(data_type))
 }
 
-/// Returns a type's child fields, in the order in which its arrays have their children.
+/// Returns a type's child fields, in the order of its arrays' child data.
 fn children(data_type: &DataType) -> Vec<&FieldRef> {
     match data_type {
         DataType::List(child)
@@ -183,8 +179,7 @@ fn with_children(data_type: &DataType, children: Vec<FieldRef>) -> DataType {
     }
 }
 
-/// Replaces an array's dictionaries by keys, where `next` returns the dictionaries in the same
-/// order.
+/// Replaces an array's dictionaries with keys. `next` must yield the dictionaries in schema order.
 fn take_out<'a>(
     data: ArrayData,
     stored: &DataType,
@@ -206,7 +201,7 @@ fn take_out<'a>(
     builder.child_data(parts).build().map_err(unsortable)
 }
 
-/// Replaces an array's keys by dictionaries, which `next` returns in the same order.
+/// Replaces an array's keys with dictionaries. `next` must yield the dictionaries in schema order.
 fn put_back<'a>(
     data: ArrayData,
     data_type: &DataType,

@@ -1,4 +1,4 @@
-//! Views a dictionary's values as bytes, so that we can find equal values.
+//! Views a dictionary's values as bytes, so that equal values can be found by hashing.
 
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::{Array as _, ArrayRef};
@@ -23,7 +23,7 @@ impl Bytes<'_> {
     }
 }
 
-/// Returns an array's values as bytes, or `None` if the type does not allow it.
+/// Returns an array's values as bytes, or `None` if the type has no byte view.
 pub(super) fn bytes_of(array: &ArrayRef) -> Option<Bytes<'_>> {
     Some(match array.data_type() {
         DataType::Utf8 => {

@@ -8,9 +8,9 @@ use super::{RowPosition, too_long};
 
 /// The extents of the gathered byte arrays or lists.
 pub(super) struct Extents<O> {
-    /// The start and end of each slot in its source.
+    /// Each slot's start and end in its source.
     pub(super) ranges: Vec<(O, O)>,
-    /// The start of each slot in the result, followed by the end of the last one.
+    /// Each slot's start in the result, followed by the end of the last slot.
     pub(super) offsets: Vec<O>,
 }
 
@@ -39,8 +39,7 @@ impl<O: OffsetSizeTrait> Extents<O> {
         Ok(Self { ranges, offsets })
     }
 
-    /// Computes the extents of arrays with offsets, in which each slot ends at the start of the
-    /// next.
+    /// Computes extents from an offset buffer, where each slot ends at the next slot's start.
     pub(super) fn of_offsets(
         data: &[ArrayData],
         places: &[RowPosition],
@@ -56,7 +55,7 @@ impl<O: OffsetSizeTrait> Extents<O> {
         })
     }
 
-    /// Computes the extents of arrays with offsets and sizes.
+    /// Computes extents from separate offset and size buffers.
     pub(super) fn of_sizes(
         data: &[ArrayData],
         places: &[RowPosition],
@@ -71,7 +70,7 @@ impl<O: OffsetSizeTrait> Extents<O> {
         })
     }
 
-    /// Returns the places of all lists' elements.
+    /// Returns the places of all list elements.
     pub(super) fn elements(&self, places: &[RowPosition]) -> Vec<RowPosition> {
         let length = self.offsets.last().map_or(0, |end| end.as_usize());
         let mut elements = Vec::with_capacity(length);
@@ -83,7 +82,7 @@ impl<O: OffsetSizeTrait> Extents<O> {
     }
 }
 
-/// Returns a buffer of offsets or sizes from the first slot on, which is empty if there are no
+/// Returns a buffer of offsets or sizes, starting at the first slot. It is empty if there are no
 /// slots.
 fn offsets<O: OffsetSizeTrait>(data: &ArrayData, buffer: usize) -> &[O] {
     match data.buffers().get(buffer) {

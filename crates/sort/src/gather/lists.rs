@@ -1,4 +1,4 @@
-//! Gathers lists, element by element, and run-end encoded arrays.
+//! Gathers lists element by element, and run-end encoded arrays.
 
 use herringbone_arrow::array::types::RunEndIndexType;
 use herringbone_arrow::array::{
@@ -67,7 +67,7 @@ fn gather_children(data: &[ArrayData], elements: &[RowPosition], most: usize) ->
     gather(&children, elements, most).map(|array| array.to_data())
 }
 
-/// Gathers run-end encoded arrays, where adjacent slots from the same run form one run again.
+/// Gathers run-end encoded arrays, joining adjacent slots from the same run into one run again.
 pub(super) fn gather_runs<R: RunEndIndexType>(
     arrays: &[ArrayRef],
     places: &[RowPosition],

@@ -1,7 +1,7 @@
-//! Gathers rows of several batches into one batch.
+//! Gathers rows from several batches into one batch.
 //!
-//! The rows are given as places, each of them a batch and a row in it. We gather column by column,
-//! and take lists and structs apart until there are only values to copy.
+//! Each row is given as a place: a batch and a row within it. We gather column by column, taking
+//! lists and structs apart until there are only values left to copy.
 
 mod extents;
 mod lists;
@@ -26,11 +26,10 @@ use super::unsortable;
 use lists::{fixed_size_lists, gather_runs, list_views, lists};
 use values::{byte_arrays, fixed_size_binary, fixed_width, views};
 
-/// The largest number of bytes in byte arrays, or of elements in lists, that several gathered rows
-/// may have together.
+/// The most byte array bytes or list elements that gathered rows can have together.
 const MAX_ELEMENTS: usize = 1 << 28;
 
-/// The place of a row in one of several batches.
+/// A row's place in one of several batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RowPosition {
     source: u32,
@@ -38,8 +37,8 @@ pub(super) struct RowPosition {
 }
 
 impl RowPosition {
-    /// Creates the place of `row` in the batch with the ordinal `source`, which must both fit into
-    /// 32 bits.
+    /// Creates the place of `row` in the batch with the ordinal `source`. Both must fit into 32
+    /// bits.
     pub(super) fn new(source: usize, row: usize) -> Self {
         Self {
             source: source as u32,
@@ -56,7 +55,8 @@ impl RowPosition {
     }
 }
 
-/// Appends the rows at `places` to `out`, as several batches if their values are too long for one.
+/// Appends the rows at `places` to `out`, splitting them into several batches if their values are
+/// too long for one.
 ///
 /// # Errors
 /// Fails with Limit if the values of a single row are too long for an array.
@@ -99,10 +99,10 @@ fn gather_batch(sources: &[RecordBatch], places: &[RowPosition]) -> Result<Recor
 }
 
 /// Gathers the slots at `places` from arrays of one type. The result has at most `most` list
-/// elements, or bytes in byte arrays.
+/// elements or byte array bytes.
 ///
 /// # Errors
-/// Fails with Limit if there are more, or if they are too long for one array's offsets.
+/// Fails with Limit if it would have more, or if its values are too long for one array's offsets.
 pub(super) fn gather(arrays: &[ArrayRef], places: &[RowPosition], most: usize) -> Result<ArrayRef> {
     let Some(data_type) = arrays.first().map(|array| array.data_type().clone()) else {
         return Err(Error::argument("there are no arrays to gather"));
@@ -201,20 +201,20 @@ fn gather_struct(arrays: &[ArrayRef], places: &[RowPosition], most: usize) -> Re
     Ok(Arc::new(array.map_err(unsortable)?))
 }
 
-/// Returns a builder for the type of the arrays.
+/// Returns a builder for the arrays' type.
 fn builder(data: &[ArrayData]) -> ArrayDataBuilder {
     let first = data.first().map(|data| data.data_type().clone());
     ArrayDataBuilder::new(first.unwrap_or(DataType::Null))
 }
 
-/// Gathers dictionary arrays, which at this point only occur as the values of other dictionaries.
+/// Gathers dictionary arrays. At this point, they only occur as the values of other dictionaries.
 ///
 /// # Errors
-/// Fails with Limit if they have more values than their keys can number.
+/// Fails with Limit if there are more values than their keys can number.
 fn gather_dictionaries(arrays: &[ArrayRef], places: &[RowPosition]) -> Result<ArrayRef> {
     let data: Vec<ArrayData> = arrays.iter().map(|array| array.to_data()).collect();
-    // First take the wanted rows of each array, in the order of `places`. All other rows would only
-    // add dictionary values.
+    // We first take the wanted rows from each array, in the order of `places`. Any other rows would
+    // only add dictionary values.
     let mut parts = Vec::with_capacity(data.len());
     for data in &data {
         parts.push(slots_of(vec![data], false, 0)?);

@@ -10,14 +10,13 @@ use herringbone_format::Result;
 use super::extents::Extents;
 use super::{RowPosition, builder};
 
-/// The approximate largest size of a view buffer in bytes. It is limited because the offsets in
-/// views have 32 bits.
+/// The approximate size limit of a view buffer, in bytes. View offsets only have 32 bits.
 const VIEW_BUFFER_BYTES: usize = 1 << 28;
 
-/// The number of bytes that we copy for a short value.
+/// The size of the fixed-width copy used for short values, in bytes.
 const WIDE: usize = 64;
 
-/// Returns each array's first buffer, from its first slot on, as values of one width.
+/// Returns each array's first buffer as values of one width, starting at the first slot.
 fn first_buffers<const N: usize>(data: &[ArrayData]) -> Vec<&[[u8; N]]> {
     data.iter()
         .map(|data| {
@@ -87,8 +86,8 @@ pub(super) fn byte_arrays<O: OffsetSizeTrait>(
     Ok(builder.add_buffer(Buffer::from_vec(values)))
 }
 
-/// Copies a value and returns the bytes after it. For a short value we copy [`WIDE`] bytes, because
-/// copying a constant number is faster, and the next value overwrites the excess.
+/// Copies a value and returns the remaining output. Short values take a fixed copy of [`WIDE`]
+/// bytes, since a constant size is faster. The next value overwrites the overshoot.
 fn copy_value<'a>(source: &[u8], range: Range<usize>, out: &'a mut [u8]) -> &'a mut [u8] {
     let length = range.len();
     let wide = source.get(range.start..).and_then(<[u8]>::first_chunk);
@@ -103,8 +102,7 @@ fn copy_value<'a>(source: &[u8], range: Range<usize>, out: &'a mut [u8]) -> &'a 
     out.get_mut(length..).unwrap_or_default()
 }
 
-/// Gathers views, and copies their values into new buffers, so that the source buffers can be
-/// freed.
+/// Gathers views, copying their values into new buffers so that the source buffers can be freed.
 pub(super) fn views(data: &[ArrayData], places: &[RowPosition]) -> Result<ArrayDataBuilder> {
     let sources = first_buffers::<16>(data);
     let mut views = Vec::with_capacity(places.len());
@@ -129,7 +127,7 @@ pub(super) fn views(data: &[ArrayData], places: &[RowPosition]) -> Result<ArrayD
             full.push(Buffer::from_vec(std::mem::take(&mut bytes)));
         }
         let place = (bytes.len() as u128) << 96 | (full.len() as u128) << 64;
-        // There is no value to copy, because a null slot may have any view.
+        // There's no value to copy, since a null slot can hold any view.
         let Some(value) = value else {
             views.push(0);
             continue;
@@ -137,7 +135,7 @@ pub(super) fn views(data: &[ArrayData], places: &[RowPosition]) -> Result<ArrayD
         bytes.extend_from_slice(value);
         views.push(view & u128::from(u64::MAX) | place);
     }
-    // We add no empty buffer, because Arrow IPC rejects those in an empty array.
+    // We never add an empty buffer, because Arrow IPC rejects empty buffers in an empty array.
     if !bytes.is_empty() {
         full.push(Buffer::from_vec(bytes));
     }
