@@ -12,7 +12,7 @@ pub(crate) struct Columns<'a> {
     are_same: bool,
 }
 
-/// How similar a column is to the same-named column in an earlier file. Used to decide if metadata
+/// A column's similarity to the same-named column in an earlier file. Used to decide if metadata
 /// about the column can be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Similarity {

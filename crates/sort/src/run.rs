@@ -18,7 +18,7 @@ pub(super) struct Run {
     /// The rows' in-memory size, in bytes.
     pub(super) bytes: usize,
     pub(super) num_rows: usize,
-    /// How often the rows have been merged. Used to pick the runs to merge next.
+    /// The number of times the rows have been merged. Used to pick the runs to merge next.
     pub(super) level: u32,
 }
 

@@ -11,7 +11,7 @@ pub use material::KeyMaterial;
 
 use herringbone::encryption::FileEncryptionProperties;
 
-/// What to do about the new file's encryption.
+/// The choice of encryption for a new file.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub enum Protection {
