@@ -1,4 +1,4 @@
-//! The bounds of values, which are computed from the values themselves or from dictionary indices.
+//! Value bounds, computed from the values themselves or from dictionary indices.
 
 use super::options::StatisticsLevel;
 use super::settings::ColumnSettings;
@@ -6,15 +6,15 @@ use herringbone_core::encoding::dictionary::Dictionary;
 use herringbone_core::encoding::physical_values::Values;
 use herringbone_core::statistics::{BoundsBuilder, EncodedBounds};
 
-/// The bounds of some values of a column.
+/// The bounds of some column values. Used for page and chunk statistics.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bounds {
-    /// The builder, or `None` if bounds are not requested.
+    /// The builder, or `None` if bounds weren't requested.
     builder: Option<BoundsBuilder>,
 }
 
 impl Bounds {
-    /// Creates the bounds of no values.
+    /// Creates the bounds of zero values.
     pub(crate) fn new(settings: &ColumnSettings) -> Self {
         let wanted = settings.statistics >= StatisticsLevel::Chunk;
         Self {
@@ -22,7 +22,7 @@ impl Bounds {
         }
     }
 
-    /// Computes the bounds of the values to which `indices` refer. It visits each distinct value only once.
+    /// Computes the bounds of the values behind `indices`, visiting each distinct value only once.
     pub(crate) fn of_indices(
         settings: &ColumnSettings,
         dictionary: &Dictionary,
@@ -44,7 +44,7 @@ impl Bounds {
             |values| update(builder, values),
         );
         if builder.nan_count().is_some_and(|count| count > 0) {
-            // NaNs are counted in each slot, but so far each distinct value was counted only once, so we count again.
+            // NaNs are counted per slot, but so far we've counted each distinct value once. So we count again.
             dictionary.with_values(indices.iter().copied(), |values| {
                 let mut all = self::builder(settings);
                 update(&mut all, values);
@@ -66,14 +66,14 @@ impl Bounds {
         self.builder.as_ref().map_or(0, BoundsBuilder::heap_bytes)
     }
 
-    /// Widens the bounds to include other bounds of the same column.
+    /// Widens the bounds to include another part of the same column.
     pub(crate) fn merge(&mut self, other: &Self) {
         if let (Some(builder), Some(other)) = (&mut self.builder, &other.builder) {
             builder.merge(other);
         }
     }
 
-    /// Returns the bounds in the form in which they are stored.
+    /// Returns the bounds in their stored form.
     pub(crate) fn encode(&self, settings: &ColumnSettings) -> EncodedBounds {
         self.builder
             .as_ref()

@@ -1,4 +1,4 @@
-//! A column chunk: its metadata, which is collected page by page, and the finished chunk.
+//! Column chunks: the metadata collected page by page, and the finished chunk.
 
 use std::sync::Arc;
 
@@ -26,24 +26,24 @@ use herringbone_core::encoding::length;
 use herringbone_core::levels::EncodedLevels;
 use herringbone_core::statistics::{ColumnIndexBuilder, EncodedBounds, PageSummary};
 
-/// A column chunk, ready for the file. Its offsets count from the chunk's start, because its place in the file is not
-/// known yet.
+/// A column chunk that is ready for the file. Its offsets are relative to the chunk's start, since its place in the
+/// file isn't known yet.
 #[derive(Debug)]
 pub struct EncodedColumn {
-    /// The dictionary page, which is empty if there is none.
+    /// The dictionary page, or empty if there is none.
     pub(crate) dictionary_page: Vec<u8>,
     pub(crate) data_pages: ChunkedBuffer,
-    /// The chunk's metadata. Offsets and paths are filled in when the place in the file is known.
+    /// The chunk's metadata. Offsets and paths are filled in once the place in the file is known.
     pub(crate) metadata: ColumnMetaData,
     pub(crate) offset_index: Option<OffsetIndex>,
     pub(crate) column_index: Option<ColumnIndex>,
-    /// The header and the bits of the bloom filter.
+    /// The bloom filter's header and bits.
     pub(crate) bloom_filter: Option<Vec<u8>>,
     pub(crate) num_rows: u64,
-    /// The number of values that get a key when the column is read as dictionaries. These are the values of the
-    /// dictionary page, and all values in pages without indices.
+    /// The number of values that get a key when the column is read as dictionaries. That is, the dictionary page's
+    /// values, plus all values in pages without indices.
     pub(super) keyed_values: u64,
-    /// The chunk's form, and the reasons for it.
+    /// The chunk's form and the reasons for it.
     pub(super) choice: ChunkChoice,
 }
 
@@ -63,23 +63,24 @@ impl EncodedColumn {
             + self.metadata_bytes()
     }
 
-    /// Returns the number of bytes that remain reserved after the pages have been written.
+    /// Returns the number of bytes still reserved after the pages have been written.
     pub(super) fn metadata_bytes(&self) -> usize {
         heap_bytes::by_metadata(&self.metadata)
             + heap_bytes::by_indexes(self.column_index.as_ref(), self.offset_index.as_ref())
     }
 }
 
-/// A column chunk, complete except for its data pages.
+/// A column chunk that only lacks its data pages. Use this to assemble pages that were finished elsewhere, for example
+/// on other threads.
 #[derive(Debug)]
 pub struct EndedColumn {
-    /// The chunk without data pages and offset index, which its sizes do not include.
+    /// The chunk without data pages and offset index. Its sizes don't include them.
     column: EncodedColumn,
     num_pages: usize,
     has_offset_index: bool,
-    /// The choice made for the chunk, which may hold for the next row group.
+    /// The choice made for the chunk. It might be reused for the next row group.
     pub(super) choice: Option<CarriedChoice>,
-    /// The hash after the last row, if pages end by their content.
+    /// The hash after the last row, if pages are content-defined.
     pub(super) chunker: Option<Chunker>,
 }
 
@@ -106,8 +107,7 @@ impl EndedColumn {
     }
 }
 
-/// The metadata of a column chunk under construction, which is collected while the chunk's pages are passed to a
-/// [`PageSink`].
+/// The metadata of a column chunk under construction. It is collected while the chunk's pages pass to a [`PageSink`].
 pub(crate) struct ChunkBuilder {
     settings: Arc<ColumnSettings>,
     version: DataPageVersion,
@@ -123,19 +123,19 @@ pub(crate) struct ChunkBuilder {
     encodings: Vec<PageEncodingStats>,
     rep_histogram: Vec<u64>,
     def_histogram: Vec<u64>,
-    /// The memory for the next page.
+    /// The next page's memory.
     buffers: PageBuffers,
-    /// The cipher of the pages, if they are to be encrypted.
+    /// The page cipher, if pages are to be encrypted.
     cipher: Option<ChunkCipher>,
     num_data_pages: usize,
 }
 
-/// The entries for a dictionary page.
+/// The entries of a dictionary page.
 pub(crate) struct DictionaryEntries<'a> {
     /// The entries in PLAIN.
     pub(crate) plain: &'a [u8],
     pub(crate) num_values: usize,
-    /// True if the entries ascend.
+    /// True if the entries are in ascending order.
     pub(crate) is_sorted: bool,
 }
 
@@ -171,12 +171,12 @@ impl ChunkBuilder {
         }
     }
 
-    /// Sets the version of all data pages. It must be called before the first one is written.
+    /// Sets the version of all data pages. This must be called before the first page is written.
     pub(crate) fn choose_version(&mut self, version: DataPageVersion) {
         self.version = version;
     }
 
-    /// Sets the compression of pages, unless a page has been written already.
+    /// Sets the page compression, unless a page has already been written.
     pub(crate) fn choose_compression(&mut self, compression: Compression) {
         if self.num_data_pages == 0 {
             self.compression = compression;
@@ -190,8 +190,8 @@ impl ChunkBuilder {
 
     /// Passes a data page to the sink.
     ///
-    /// `append_values` appends the bytes passed to it and the values section to a buffer. It records the offsets at
-    /// which bytes of another kind begin, and returns the offset at which the appended bytes start.
+    /// `append_values` appends the given bytes and the values section to a buffer. It records the offsets where bytes
+    /// of another kind begin, and returns the offset of the appended bytes.
     ///
     /// # Errors
     /// Fails with `Limit` if the page is larger than its header can record, and with the sink's errors.
@@ -269,7 +269,7 @@ impl ChunkBuilder {
         usize::try_from(self.num_levels).unwrap_or(usize::MAX)
     }
 
-    /// Returns true if levels and values are neither compressed nor encrypted together.
+    /// Returns true if levels and values are neither compressed together nor encrypted together.
     fn levels_are_apart(&self) -> bool {
         let together = match self.version {
             DataPageVersion::V1 => self.compression != Compression::Uncompressed,
@@ -295,7 +295,7 @@ impl ChunkBuilder {
         }
     }
 
-    /// Returns the dictionary page with these entries, and the page's size before compression in bytes.
+    /// Returns the dictionary page with these entries, and its uncompressed size in bytes.
     fn dictionary_page(&self, entries: DictionaryEntries<'_>) -> Result<(Vec<u8>, usize)> {
         let DictionaryEntries {
             plain,
@@ -329,10 +329,10 @@ impl ChunkBuilder {
         Ok((page, uncompressed))
     }
 
-    /// Finishes the chunk except for its data pages.
+    /// Finishes everything but the data pages.
     ///
-    /// `stored_as` and `estimates` report the chunk's form and the alternatives, and `choice` passes them to the next
-    /// row group. `distinct` is the number of distinct values, if it is known. `statistics` are the additional
+    /// `stored_as` and `estimates` report the chunk's form and its alternatives, while `choice` is passed on to the
+    /// next row group. `distinct` is the number of distinct values, if known. `statistics` are the additional
     /// statistics from the caller's factories.
     ///
     /// # Errors
@@ -422,7 +422,7 @@ impl ChunkBuilder {
         })
     }
 
-    /// Returns the header and the bits of a bloom filter.
+    /// Returns a bloom filter's header and bits.
     fn bloom_filter(&self, filter: &BloomFilter) -> Result<Vec<u8>> {
         let mut bytes = filter.encode_header();
         let Some(cipher) = &self.cipher else {
@@ -444,7 +444,7 @@ impl ChunkBuilder {
         self.compression.codec()
     }
 
-    /// Returns each encoding in the chunk once, including the encoding of levels.
+    /// Returns each of the chunk's encodings once, including the level encoding.
     fn all_encodings(&self) -> Vec<Encoding> {
         let mut all: Vec<Encoding> = Vec::new();
         let leaf = &self.settings.leaf;
@@ -477,7 +477,7 @@ impl ChunkBuilder {
     }
 }
 
-/// Writes levels of version 1, each section with its length before it.
+/// Writes version 1 levels, each section prefixed with its length.
 fn levels_v1(
     page: &DataPage<'_>,
     out: &mut Vec<u8>,
@@ -497,7 +497,7 @@ fn levels_v1(
     Ok(PageHeader::new(PageType::DataPage, 0, 0).data_page_header(page_header))
 }
 
-/// Writes levels of version 2, whose lengths are in the header.
+/// Writes version 2 levels. Their lengths are in the header.
 fn levels_v2(page: &DataPage<'_>, out: &mut Vec<u8>) -> Result<PageHeader> {
     let levels = page.levels;
     out.extend_from_slice(&levels.rep);
@@ -514,7 +514,7 @@ fn levels_v2(page: &DataPage<'_>, out: &mut Vec<u8>) -> Result<PageHeader> {
     Ok(PageHeader::new(PageType::DataPageV2, 0, 0).data_page_header_v2(page_header))
 }
 
-/// Converts a size or number to the format's type.
+/// Converts a size or count to the format's type.
 fn count(value: u64) -> Result<i64> {
     i64::try_from(value)
         .map_err(|_| Error::beyond_format("bytes or values", value, i64::MAX as u64))

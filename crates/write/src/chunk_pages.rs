@@ -1,4 +1,4 @@
-//! The data pages of a column chunk, in the form in which the file stores them.
+//! A column chunk's data pages in their stored form.
 
 use herringbone_format::{OffsetIndex, PageLocation, Result};
 
@@ -7,15 +7,15 @@ use super::page::{FinishedPage, PageBuffers, PageSink, UnfinishedPage};
 use herringbone_core::encoding::length;
 use herringbone_core::statistics::OffsetIndexBuilder;
 
-/// The data pages of a column chunk so far.
+/// A column chunk's data pages so far.
 #[derive(Debug, Default)]
 pub struct ChunkPages {
     pages: ChunkedBuffer,
     num_pages: usize,
     offset_index: OffsetIndexBuilder,
-    /// The byte count of headers, and of bodies before compression.
+    /// The uncompressed size of headers and bodies, in bytes.
     pub(super) uncompressed: u64,
-    /// The maximum number of bytes that compression had to reserve.
+    /// The most bytes reserved by a compression so far.
     scratch_bytes: usize,
 }
 
@@ -26,19 +26,19 @@ impl ChunkPages {
         self.num_pages
     }
 
-    /// Returns the number of bytes that the pages take in the file.
+    /// Returns the stored size of the pages, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.pages.len()
     }
 
-    /// Returns the number of reserved bytes, which depends on the pages alone.
+    /// Returns the number of reserved bytes. It depends on the pages alone.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.pages.heap_bytes() + self.offset_index.heap_bytes() + self.scratch_bytes
     }
 
-    /// Appends the next page. Returns the memory of a page to be used for a later one.
+    /// Appends the next page, returning its memory for reuse.
     ///
     /// # Errors
     /// Fails with [`Limit`](herringbone_format::ErrorKind::Limit) if the page is larger than the offset index can

@@ -1,26 +1,26 @@
-//! A buffer in parts, which grows without moving its bytes.
+//! A buffer made of parts, so that it grows without moving its bytes.
 
 use std::mem;
 
 use bytes::Bytes;
 
-/// The maximum capacity in bytes of a part to which smaller buffers are copied. A single larger buffer may exceed it.
+/// The maximum capacity of a part that smaller buffers are copied into, in bytes. A single larger buffer can exceed it.
 const PART_BYTES: usize = 1 << 20;
 
-/// The size in bytes from which on a buffer becomes a part of its own instead of being copied.
+/// The size at which a buffer becomes a part of its own rather than being copied, in bytes.
 const LARGE: usize = 1 << 18;
 
-/// A buffer that keeps bytes in the order in which they were appended.
+/// A buffer of parts that keeps bytes in append order.
 #[derive(Debug, Default)]
 pub(crate) struct ChunkedBuffer {
     parts: Vec<Bytes>,
-    /// The last part, to which bytes are still copied.
+    /// The open last part, which is still being filled.
     open: Vec<u8>,
-    /// The minimum capacity of the next open part in bytes. Short chunks need only short parts, and the bytes between
-    /// taken buffers do, too.
+    /// The minimum capacity of the next open part, in bytes. Short chunks only need short parts, and so do the bytes
+    /// between taken buffers.
     room: usize,
     len: usize,
-    /// The number of bytes that all parts reserve, where taken buffers count with their length.
+    /// The number of bytes reserved by all parts. Taken buffers count with their length.
     reserved: usize,
 }
 
@@ -30,8 +30,8 @@ impl ChunkedBuffer {
         self.len
     }
 
-    /// Returns the number of reserved bytes. It depends on the appended bytes, and not on the capacity of the buffers
-    /// that contained them.
+    /// Returns the number of reserved bytes. It depends on the appended bytes only, and not on the capacity of the
+    /// buffers they came in.
     pub(crate) fn heap_bytes(&self) -> usize {
         size_of::<Bytes>() * self.parts.capacity() + self.reserved
     }
@@ -47,7 +47,7 @@ impl ChunkedBuffer {
         self.len += bytes.len();
     }
 
-    /// Appends a copy of the bytes from `start` on, or takes a large buffer without copying it.
+    /// Appends a copy of the bytes from `start` on. A large buffer is taken over instead of copied.
     pub(crate) fn push_or_take(&mut self, bytes: &mut Vec<u8>, start: usize) {
         let appended = bytes.get(start..).unwrap_or_default();
         if appended.len() < LARGE {
@@ -55,7 +55,7 @@ impl ChunkedBuffer {
             return;
         }
         let mut part = mem::take(bytes);
-        // Compression in particular reserves much more than it needs, so we give the rest back.
+        // Compression in particular reserves much more than it needs, so we give the excess back.
         part.shrink_to_fit();
         let part = Bytes::from(part).slice(start..);
         self.len += part.len();
@@ -64,7 +64,7 @@ impl ChunkedBuffer {
         self.parts.push(part);
     }
 
-    /// Closes the open part, if there is one. The next part has a capacity of `room`, but at most [`PART_BYTES`].
+    /// Closes the open part, if there is one. The next part gets a capacity of `room`, up to [`PART_BYTES`].
     fn close(&mut self, room: usize) {
         if !self.open.is_empty() {
             self.room = room.min(PART_BYTES);
@@ -115,7 +115,7 @@ mod tests {
         );
     }
 
-    /// The last part may be twice as large as all bytes before it.
+    /// The last part can be twice as large as all bytes before it.
     #[test]
     fn copied_bytes_hold_three_times_as_much_at_most() {
         let mut parts = ChunkedBuffer::default();

@@ -1,4 +1,4 @@
-//! Statistics of a column chunk that the caller supplies.
+//! Column chunk statistics supplied by the caller.
 //!
 //! ```text
 //! WriteOptions::column_statistics ── column ──► ColumnStatistics, one per column chunk
@@ -13,21 +13,22 @@ use herringbone_schema::WriteLeaf;
 
 use herringbone_core::encoding::physical_values::Values;
 
-/// A factory of column statistics.
+/// A factory of column statistics. Implement this if you need statistics that the writer doesn't collect itself, such
+/// as sketches or geospatial bounds.
 pub trait ColumnStatisticsFactory: Debug + Send + Sync {
-    /// Creates the statistics of one column chunk. Returns `None` if the column is not supported. We call this once per
-    /// column chunk, on any thread.
+    /// Creates the statistics of one column chunk, or returns `None` if the column is not supported. The writer calls
+    /// this once per column chunk, on any thread.
     ///
     /// # Errors
-    /// May return any error, if the column cannot be written in this form.
+    /// Can return any error if the column cannot be written in this form.
     fn column(&self, column: &StatisticsColumn<'_>) -> Result<Option<Box<dyn ColumnStatistics>>>;
 }
 
-/// A column for which statistics may be collected.
+/// A column to collect statistics for.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct StatisticsColumn<'a> {
-    /// The column's path, and the form of its values.
+    /// The column's path and the form of its values.
     pub leaf: &'a WriteLeaf,
     /// The column's schema element in the footer, including its annotation.
     pub element: &'a SchemaElement,
@@ -35,7 +36,7 @@ pub struct StatisticsColumn<'a> {
 
 /// A collector of one column chunk's statistics.
 ///
-/// This example counts distinct values, and adds a statistic that the format does not have:
+/// This example counts distinct values and adds a statistic unknown to the format:
 ///
 /// ```
 /// use std::collections::HashSet;
@@ -86,9 +87,9 @@ pub struct StatisticsColumn<'a> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait ColumnStatistics: Send {
-    /// Processes values of the chunk. Each value that occurs is passed at least once, except for nulls. A value in
-    /// several slots may be passed once or repeatedly, because values in a dictionary are passed only once. Statistics
-    /// can therefore record which values occur, but not how often.
+    /// Processes some of the chunk's values. Each distinct value is passed at least once, except for nulls. A repeated
+    /// value might be passed once or several times, since dictionary values are only passed once. Statistics can
+    /// therefore record which values occur, but not how often.
     fn update(&mut self, values: ColumnValues<'_>);
 
     /// Returns the number of reserved bytes.
@@ -96,24 +97,24 @@ pub trait ColumnStatistics: Send {
         0
     }
 
-    /// Returns the statistics of the whole chunk.
+    /// Returns the statistics for the whole chunk.
     fn finish(self: Box<Self>) -> ChunkStatistics;
 }
 
-/// The statistics of a column chunk, in addition to the ones that the writer always collects.
+/// A column chunk's additional statistics, on top of those that the writer always collects.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ChunkStatistics {
-    /// The bounds of geometries, and the types of these geometries.
+    /// The bounds and types of geometries.
     pub geospatial: Option<GeospatialStatistics>,
-    /// The number of distinct values without nulls. It replaces the writer's own count, which exists only if all pages
-    /// of the chunk use its dictionary.
+    /// The number of distinct non-null values. It replaces the writer's own count, which only exists if all of the
+    /// chunk's pages use its dictionary.
     pub distinct_count: Option<u64>,
-    /// Statistics for which the format has no field, such as sketches. They become the column chunk's key-value
-    /// metadata (`ColumnMetaData.key_value_metadata`), which readers ignore unless they know the key.
+    /// Statistics without a field in the format, such as sketches. They become the column chunk's key-value metadata
+    /// (`ColumnMetaData.key_value_metadata`). Readers ignore it unless they know the key.
     pub key_values: Vec<KeyValue>,
-    /// True if the bounds of the chunk and of its pages are omitted, but null counts are kept. The column index is
-    /// omitted as well, because it cannot be written without bounds.
+    /// True if the bounds of the chunk and its pages are omitted, keeping null counts. This also omits the column
+    /// index, because it cannot be written without bounds.
     pub without_bounds: bool,
 }
 
@@ -124,14 +125,14 @@ impl ChunkStatistics {
         Self::default()
     }
 
-    /// Sets the bounds of geometries, and the types of these geometries.
+    /// Sets the bounds and types of geometries.
     #[must_use]
     pub fn geospatial(mut self, statistics: GeospatialStatistics) -> Self {
         self.geospatial = Some(statistics);
         self
     }
 
-    /// Sets the number of distinct values without nulls.
+    /// Sets the number of distinct non-null values.
     #[must_use]
     pub fn distinct_count(mut self, count: u64) -> Self {
         self.distinct_count = Some(count);
@@ -153,7 +154,7 @@ impl ChunkStatistics {
     }
 }
 
-/// Values of one physical type in the form in which they are stored, without nulls.
+/// Values of one physical type in their stored form, without nulls.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum ColumnValues<'a> {

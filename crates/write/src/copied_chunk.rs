@@ -1,4 +1,4 @@
-//! Column chunks of other files, whose pages we copy without decoding them.
+//! Column chunks of other files, with pages copied rather than decoded.
 
 use std::collections::HashMap;
 
@@ -13,35 +13,35 @@ use super::options::UnsortedRows;
 use super::plan::WritePlan;
 use herringbone_core::created_by::CreatedBy;
 
-/// A column chunk whose pages are copied from another file. Offsets count from the start of the chunk, which takes
-/// `total_compressed_size` bytes.
+/// A column chunk whose pages are copied from another file. Offsets are relative to the chunk's start, and the chunk
+/// takes `total_compressed_size` bytes.
 #[derive(Debug)]
 pub struct CopiedChunk {
     pub(crate) metadata: ColumnMetaData,
     pub(crate) column_index: Option<ColumnIndex>,
     pub(crate) offset_index: Option<OffsetIndex>,
-    /// The header and the bits of the bloom filter.
+    /// The bloom filter's header and bits.
     pub(crate) bloom_filter: Option<Vec<u8>>,
     pub(crate) num_rows: u64,
 }
 
-/// A file from which column chunks are copied.
+/// A file to copy column chunks from.
 #[derive(Debug, Clone, Copy)]
 pub struct CopySource<'a> {
     /// The file's metadata.
     pub metadata: &'a FileMetadata,
     /// The Parquet schema in this metadata.
     pub schema: &'a ParquetSchema,
-    /// The schema of the batches that a read without options returns.
+    /// The schema of the batches returned by a read without options.
     pub arrow_schema: &'a Schema,
 }
 
 impl WritePlan {
-    /// Returns another file's leaf for each column of this file, if its column chunks can be copied to this file.
+    /// Returns another file's leaf for each column of this file, if its column chunks can be copied here.
     ///
     /// # Errors
     /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if they cannot be copied, because a file is
-    /// encrypted, or because a column is missing or has another type.
+    /// encrypted or because a column is missing or has another type.
     pub fn check_copy(&self, source: CopySource<'_>) -> Result<Vec<usize>> {
         let theirs = source.metadata;
         let is_encrypted = theirs.decryption().is_some() || theirs.encryption_algorithm().is_some();
@@ -52,7 +52,7 @@ impl WritePlan {
         let mut writer = CreatedBy::new(created_by);
         let all = 0..source.schema.leaves().len();
         let mut orders = all.map(|leaf| source.schema.order(leaf));
-        // This fault only concerns decimals that are compared as bytes, so other columns of the writer have none.
+        // This fault only concerns decimals compared as bytes, so the writer's other columns are fine.
         writer.compares_decimals_as_bytes &=
             orders.any(|order| order == ColumnOrderKind::SignedBytes);
         if writer != CreatedBy::default() {
@@ -107,12 +107,12 @@ impl WritePlan {
         Ok(leaves)
     }
 
-    /// Returns true if a row group of another file may declare the sorting columns of this file, because it is sorted
-    /// as `metadata` declares. `leaves` are the leaves of its columns.
+    /// Returns true if another file's row group, sorted as `metadata` declares, satisfies this file's sorting columns.
+    /// `leaves` are its columns' leaves.
     ///
     /// # Errors
-    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if rows must be sorted, and the row group does
-    /// not declare that its rows are.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if rows must be sorted, but the row group does
+    /// not declare that they are.
     pub fn is_copy_sorted(
         &self,
         metadata: &FileMetadata,
@@ -141,10 +141,10 @@ impl WritePlan {
         }
     }
 
-    /// Creates a copy of the chunk with this metadata, which starts at `start` in its file and has `num_rows` rows.
-    /// `column` is the column's ordinal, and `order` is the order that the chunk's file declares for the bounds.
+    /// Creates a copy of the chunk with this metadata. It starts at `start` in its file and has `num_rows` rows.
+    /// `column` is the column's ordinal, and `order` is the bounds' order as declared by the chunk's file.
     ///
-    /// Bounds are not copied if this file declares another order for them, or if old writers may have computed them
+    /// Bounds are not copied if this file declares another order for them, or if old writers might have computed them
     /// with a wrong order.
     ///
     /// # Errors
@@ -165,7 +165,7 @@ impl WritePlan {
                 .ok_or_else(|| Error::corrupt("a page lies outside its column chunk"))
         };
         let data = metadata.data_page_offset;
-        // Old writers use 0 for "no dictionary page", and for "no data page".
+        // Old writers use 0 as a sentinel for "no dictionary page" and "no data page".
         let dictionary = metadata.dictionary_page_offset.filter(|offset| *offset > 0);
         metadata.dictionary_page_offset = dictionary.map(within).transpose()?;
         metadata.data_page_offset = within(if data == 0 { start } else { data })?;
@@ -199,7 +199,7 @@ impl WritePlan {
 }
 
 impl CopiedChunk {
-    /// Adds a bloom filter, as its header followed by its bits.
+    /// Adds a bloom filter, given as its header followed by its bits.
     #[must_use]
     pub fn bloom_filter(mut self, bloom_filter: Option<Vec<u8>>) -> Self {
         self.bloom_filter = bloom_filter;
@@ -207,14 +207,14 @@ impl CopiedChunk {
     }
 }
 
-/// Removes the bounds that readers of another file cannot trust.
+/// Removes any bounds that another file's readers cannot trust.
 fn keep_sound(statistics: &mut Statistics, physical: Type, is_same_order: bool) {
     let is_number = matches!(
         physical,
         Type::Boolean | Type::Int32 | Type::Int64 | Type::Float | Type::Double
     );
     if !is_number {
-        // The deprecated bounds of byte types have no defined order.
+        // The deprecated byte-type bounds have no defined order.
         (statistics.min, statistics.max) = (None, None);
     }
     if !is_same_order {
@@ -223,7 +223,7 @@ fn keep_sound(statistics: &mut Statistics, physical: Type, is_same_order: bool) 
     }
 }
 
-/// Returns true if two columns have the same levels and the same physical types.
+/// Returns true if two columns have the same levels and physical types.
 fn is_stored_alike(a: &ParquetSchema, node_a: usize, b: &ParquetSchema, node_b: usize) -> bool {
     let (a, b) = (subtree(a, node_a), subtree(b, node_b));
     let parts = |it: &SchemaNode| {

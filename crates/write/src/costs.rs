@@ -1,18 +1,18 @@
-//! The cost of reading, from a table. We use no clock, so that equal values always produce equal bytes.
+//! The cost of reading, taken from a table. We don't use a clock, so that equal values always produce equal bytes.
 //!
-//! Times are rough, in picoseconds, for readers on a common core of today. They exceed the times of this library where
-//! other readers take far longer: for example, polars takes ten times as long for DELTA_BYTE_ARRAY. They need to be
-//! right only to a factor of two, because a choice that such an error changes is not worth much either way.
+//! Times are rough, in picoseconds, for readers on a common core of today. They exceed our own times where other
+//! readers take far longer. For example, polars takes ten times as long for DELTA_BYTE_ARRAY. They only need to be
+//! right to a factor of two, since a choice flipped by such an error isn't worth much either way.
 
 use herringbone_format::Encoding;
 
 use crate::options::Prefer;
 use herringbone_core::compression::Compression;
 
-/// Returns the picoseconds that a stored byte may cost, which is the time in which storage delivers it.
+/// Returns the picoseconds that a stored byte can cost. This is the time storage takes to deliver it.
 fn per_stored_byte(prefer: Prefer) -> u64 {
     match prefer {
-        // This is so high that times only decide between equal sizes.
+        // High enough that times only break ties between equal sizes.
         Prefer::Size => 1 << 30,
         Prefer::Balanced => 20_000,
         Prefer::ReadSpeed => 2_000,
@@ -26,19 +26,19 @@ fn per_decompressed_byte(compression: Compression) -> u64 {
         Compression::Lz4Raw => 300,
         Compression::Snappy => 400,
         Compression::Zstd(_) => 700,
-        // These are GZIP, BROTLI, and codecs whose cost we do not know.
+        // GZIP, BROTLI and codecs of unknown cost.
         _ => 2_500,
     }
 }
 
-/// The form from which values are decoded.
+/// The form that values are decoded from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Decoded {
     Values(Encoding),
     Indices,
 }
 
-/// Returns the picoseconds that decoding takes, for each value and for each byte of its PLAIN form.
+/// Returns the decoding time in picoseconds, per value and per PLAIN byte.
 fn per_value(decoded: Decoded, are_byte_arrays: bool) -> (u64, u64) {
     match (decoded, are_byte_arrays) {
         (Decoded::Indices, false) => (500, 0),
@@ -55,16 +55,16 @@ fn per_value(decoded: Decoded, are_byte_arrays: bool) -> (u64, u64) {
     }
 }
 
-/// The size of values in a form, which decides how long it takes to read them.
+/// The size of values in some form. Used to compute their read time.
 #[derive(Clone, Copy)]
 pub(super) struct StoredSize {
     pub(super) num_values: u64,
     pub(super) plain_bytes: u64,
-    /// The byte count of the decompressed pages.
+    /// The decompressed page bytes.
     pub(super) encoded_bytes: u64,
 }
 
-/// Returns the picoseconds that it takes to read values stored in this form.
+/// Returns the time to read values stored in this form, in picoseconds.
 pub(super) fn reading(
     decoded: Decoded,
     are_byte_arrays: bool,
@@ -77,12 +77,12 @@ pub(super) fn reading(
         + counts.encoded_bytes * per_decompressed_byte(compression)
 }
 
-/// Combines a byte count and the time to read these bytes in one number.
+/// Combines a byte count and its read time into a single cost.
 pub(super) fn total(prefer: Prefer, stored_bytes: u64, reading: u64) -> u128 {
     u128::from(stored_bytes) * u128::from(per_stored_byte(prefer)) + u128::from(reading)
 }
 
-/// Returns true if compressing `raw` bytes to `compressed` bytes is worth the time that decompressing them takes.
+/// Returns true if compressing `raw` bytes to `compressed` bytes is worth the decompression time.
 pub(crate) fn pays(
     prefer: Prefer,
     compression: Compression,
@@ -98,7 +98,7 @@ pub(crate) fn pays(
 mod tests {
     use super::*;
 
-    /// The costs in the table, added up for 1,000 values of 10 bytes that became 4,000 bytes.
+    /// The table's costs, added up for 1,000 values of 10 bytes that became 4,000 bytes.
     #[test]
     fn a_read_costs_its_values_and_its_bytes() {
         let counts = StoredSize {

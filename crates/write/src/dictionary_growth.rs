@@ -1,75 +1,74 @@
-//! Predicts whether a dictionary can still pay, from the share of new values.
+//! Predicts if a dictionary can still pay off, based on the share of new values.
 //!
 //! If `n` values are drawn uniformly from `d` distinct values, `d (1 - e^(-n/d))` of them are different, and the next
-//! value is new with a probability of `e^(-n/d)`. We can therefore compute `d` from the share of new values among the
-//! most recent ones, and predict the share among future values from it.
+//! value is new with probability `e^(-n/d)`. So the share of new values among the most recent ones yields `d`, and `d`
+//! predicts the share among future values.
 //!
-//! Not all values behave like this. Ascending timestamps repeat their predecessor, and a few values may be far more
-//! frequent than the rest. In these cases, the share of new values falls more slowly than the formula predicts, or not
-//! at all. So once there are further pages, we compare the share in the most recent ones with the share in the first
-//! page. Differences within the range of chance count in favour of the dictionary.
+//! In practice, not all values behave like this. Ascending timestamps repeat their predecessor, and a few values can be
+//! far more frequent than the rest. The share of new values then falls more slowly than the formula predicts, or not at
+//! all. So once there are further pages, we compare the most recent pages' share with the first page's. Differences
+//! within the range of chance count in the dictionary's favour.
 
 use super::choice::Packing;
 
-/// The number of values after which the dictionary is accepted or rejected, if the row group is large enough.
+/// The number of values after which the dictionary is accepted or rejected, given a large enough row group.
 pub(super) const DECIDE_AFTER: usize = 1 << 18;
 
-/// The number of values that must be seen before a dictionary can be given up. For most columns, this is the first
-/// page.
+/// The number of values to see before a dictionary can be given up. For most columns, this is the first page.
 const JUDGE_AFTER: usize = 1 << 13;
 
-/// The number of repeats among the most recent values that we need to judge a dictionary. With fewer, the share may
-/// still change: for example, values that repeat cyclically are all new at first.
+/// The number of recent repeats required to judge a dictionary. With fewer, the share might still change. For example,
+/// values that repeat cyclically are all new at first.
 const MIN_REPEATED: usize = 32;
 
-/// The bounds for the number of values after which a sampled trial can begin.
+/// The bounds on the number of values before a sampled trial can start.
 const SAMPLED_TRIAL_AFTER: std::ops::RangeInclusive<usize> = 1 << 8..=1 << 10;
 
-/// The part of a small row group after which a sampled trial can begin, as a divisor of its values.
+/// The part of a small row group before a sampled trial can start, as a divisor of its values.
 const PART_OF_FEW: usize = 4;
 
-/// The number of recent values for which we require one repeat. With fewer repeats, a sampled trial begins. For many
-/// values, [`MIN_REPEATED`] repeats are sufficient.
+/// The number of recent values per required repeat. With fewer repeats, a sampled trial starts. For many values,
+/// [`MIN_REPEATED`] repeats suffice.
 const REPEATED_PER_VALUES: usize = 128;
 
-/// The number of values after which a sampled trial ends, because we do not wait any longer for values that repeat.
+/// The number of values after which a sampled trial ends. We don't wait any longer for values to repeat.
 pub(super) const SAMPLED_TRIAL_ENDS_AFTER: usize = 3 << 13;
 
-/// The minimum number of recent values from which we compute the share of new values. They start at a page boundary.
+/// The minimum number of recent values used to compute the share of new values. They start at a page boundary.
 pub(super) const LAST_VALUES: usize = 1 << 12;
 
-/// Returns the number of values after which a sampled trial can begin in a row group with `row_group_values` values.
+/// Returns the number of values before a sampled trial can start, for a row group with `row_group_values` values.
 pub(super) fn sampled_trial_after(row_group_values: usize) -> usize {
     (row_group_values / PART_OF_FEW).clamp(*SAMPLED_TRIAL_AFTER.start(), *SAMPLED_TRIAL_AFTER.end())
 }
 
-/// The growth of a dictionary.
+/// The growth of a dictionary, as counted at page boundaries.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Growth {
     /// The counts at the end of the first page, or zero if the last values start there.
     pub(super) first: Counts,
-    /// The counts before the last pages, which have at least [`LAST_VALUES`] values.
+    /// The counts before the last pages. These have at least [`LAST_VALUES`] values.
     pub(super) before: Counts,
     pub(super) now: Counts,
 }
 
-/// A number of values, and the number of new ones among them.
+/// A number of values, and how many of them were new.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counts {
     pub(super) values: usize,
     pub(super) entries: usize,
 }
 
-/// The sizes of dictionary entries, and the number of values that refer to them.
+/// The sizes of dictionary entries, and the number of values referring to them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EntrySizes {
-    /// The average size of an entry in bytes.
+    /// The average entry size in bytes.
     pub(super) average: f64,
-    /// The average size of a value outside the dictionary in bytes.
+    /// The average size of a value outside the dictionary, in bytes.
     pub(super) value: f64,
-    /// The maximum number of bytes that all entries together may take.
+    /// The size limit for all entries together, in bytes.
     pub(super) max_bytes: f64,
-    /// The expected number of values, which is at most [`DECIDE_AFTER`].
+    /// The expected number of values, capped at [`DECIDE_AFTER`].
     pub(super) values: f64,
 }
 
@@ -81,14 +80,14 @@ struct NewValues {
     decay: f64,
 }
 
-/// The tolerance in standard deviations when we compare shares.
+/// The tolerance for comparing shares, in standard deviations.
 const DEVIATIONS: f64 = 2.0;
 
-/// The least relative decrease of a share per value, which avoids a division by zero.
+/// The smallest relative decrease of a share per value. Used to avoid a division by zero.
 const MIN_DECAY: f64 = 1e-12;
 
 impl Growth {
-    /// Returns true if the dictionary saves nothing so far, and will not save anything once all values are included.
+    /// Returns true if the dictionary saves nothing so far, and won't save anything once all values are included.
     pub(super) fn cannot_pay_off(&self, sizes: EntrySizes) -> bool {
         self.now.values >= JUDGE_AFTER
             && self.repeated() >= MIN_REPEATED
@@ -96,8 +95,8 @@ impl Growth {
             && !self.will_pay_off(sizes)
     }
 
-    /// Returns true if the dictionary saves nothing so far, and probably never will. Either nearly all recent values
-    /// are new, or half of the row group's values were seen and the dictionary is not predicted to pay.
+    /// Returns true if the dictionary saves nothing so far and probably never will. That is, nearly all recent values
+    /// are new, or half of the row group's values have been seen and the dictionary isn't predicted to pay off.
     pub(super) fn is_unlikely_to_pay_off(&self, sizes: EntrySizes) -> bool {
         let (values, totals) = (self.now.values, sizes.values as usize);
         if values < sampled_trial_after(totals) || self.saves(sizes) {
@@ -107,8 +106,8 @@ impl Growth {
         self.repeated() < few || values >= totals / 2 && !self.will_pay_off(sizes)
     }
 
-    /// Returns true if the dictionary will save bytes once all values are included. This is extrapolated from the most
-    /// recent values.
+    /// Returns true if the dictionary will save bytes once all values are included, extrapolating from the most recent
+    /// values.
     pub(super) fn will_pay_off(&self, sizes: EntrySizes) -> bool {
         if self.repeated() == 0 {
             return false;
@@ -131,7 +130,7 @@ impl Growth {
         let last = self.last();
         let last_middle = (self.before.values + self.now.values) as f64 / 2.0;
         let (first_middle, chance) = match self.first.values {
-            // There is no first page to compare with, but the very first value was certainly new.
+            // There's no first page to compare with, but the very first value was certainly new.
             0 => (0.0, 0.0),
             values => (
                 values as f64 / 2.0,
@@ -158,7 +157,7 @@ impl Growth {
         }
     }
 
-    /// Returns the number of last values that had occurred before.
+    /// Returns how many of the last values were repeats.
     fn repeated(&self) -> usize {
         let last = self.last();
         last.values.saturating_sub(last.entries)
@@ -171,7 +170,7 @@ impl Counts {
         self.entries.max(1) as f64 / self.values.max(1) as f64
     }
 
-    /// Returns the variance by chance of the share's logarithm.
+    /// Returns the chance variance of the share's logarithm.
     fn variance(&self) -> f64 {
         (1.0 - self.share()) / self.entries.max(1) as f64
     }
@@ -183,7 +182,7 @@ impl NewValues {
         -self.share * (-self.decay * values).exp_m1() / self.decay
     }
 
-    /// Returns the expected number of next values that contain `new` new values.
+    /// Returns the expected number of further values until `new` of them are new.
     fn values_until(&self, new: f64) -> f64 {
         -(-new * self.decay / self.share).ln_1p() / self.decay
     }
@@ -208,8 +207,8 @@ mod tests {
         values: DECIDE_AFTER as f64,
     };
 
-    /// Returns the number of values after which the dictionary is given up. `entries` maps a number of values to the
-    /// number of distinct values among them. Each page is checked.
+    /// Returns the number of values after which the dictionary is given up. `entries` maps a number of values to how
+    /// many of them are distinct. The check runs after each page.
     fn given_up_by(entries: impl Fn(f64) -> f64, sizes: EntrySizes) -> Option<usize> {
         let counts = |values: usize| Counts {
             values,
@@ -225,8 +224,7 @@ mod tests {
         given_up.map(|growth| growth.now.values).next()
     }
 
-    /// Returns the number of values after which the dictionary is given up, if values are drawn from `distinct`
-    /// distinct values.
+    /// Returns the number of values after which the dictionary is given up, drawing from `distinct` distinct values.
     fn given_up(distinct: f64, sizes: EntrySizes) -> Option<usize> {
         given_up_by(|values| -distinct * (-values / distinct).exp_m1(), sizes)
     }

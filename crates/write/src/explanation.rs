@@ -1,4 +1,4 @@
-//! The report why columns are stored as they are.
+//! Reports on why columns are stored as they are.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use herringbone_format::Encoding;
 use crate::options::DataPageVersion;
 use herringbone_core::compression::Compression;
 
-/// The form in which a column chunk's values are stored.
+/// The stored form of a column chunk's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoredAs {
@@ -19,7 +19,7 @@ pub enum StoredAs {
     Dictionary {
         /// True if the dictionary's entries are sorted.
         is_sorted: bool,
-        /// True if indices have more bits than they need, so that they do not cross byte boundaries.
+        /// True if indices have spare bits, so that they don't cross byte boundaries.
         is_aligned: bool,
     },
 }
@@ -44,17 +44,17 @@ impl fmt::Display for StoredAs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EncodingEstimate {
-    /// The form in which the values would be stored.
+    /// The form to store the values in.
     pub stored_as: StoredAs,
     /// The compression of the pages.
     pub compression: Compression,
-    /// The estimated size in bytes of all values seen, including a dictionary.
+    /// The estimated size of all values seen, in bytes, including any dictionary.
     pub bytes: u64,
-    /// The estimated time to decompress and decode the values, in nanoseconds. It follows from a table of costs.
+    /// The estimated time to decompress and decode the values, in nanoseconds. It comes from a cost table.
     pub nanoseconds: u64,
 }
 
-/// The form of one column chunk, and the alternatives that the writer considered.
+/// A column chunk's form and the alternatives considered by the writer.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -81,23 +81,22 @@ pub struct EncodingEstimate {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ColumnChoice {
-    /// The column's path, in parts.
+    /// The column path.
     pub path: Vec<String>,
     /// The ordinal of the chunk's row group.
     pub row_group: usize,
-    /// The form of the values. If a dictionary grew too large later, the values after it have the cheapest other
-    /// encoding.
+    /// The value form. If a dictionary overflowed later, the following values use the cheapest other encoding.
     pub stored_as: StoredAs,
     /// The compression of pages.
     pub compression: Compression,
     /// The version of data pages.
     pub version: DataPageVersion,
-    /// The forms tried. There are none if the options left no choice, if there were too few values, or if the choice
-    /// for the previous row group was used again.
+    /// The forms tried. Empty if the options left no choice, if there were too few values, or if the previous row
+    /// group's choice was reused.
     pub estimates: Vec<EncodingEstimate>,
 }
 
-/// The choice for a column chunk, without the chunk's place in the file.
+/// The choice for a column chunk, without its place in the file.
 #[derive(Debug, Clone)]
 pub(crate) struct ChunkChoice {
     pub(crate) stored_as: StoredAs,
@@ -120,11 +119,11 @@ impl ChunkChoice {
     }
 }
 
-/// A collector of the reasons why columns are stored as they are. It is filled while a file is written.
+/// A collector of the reasons why columns are stored as they are, filled while a file is being written. Use this if a
+/// file is larger than you expect, or to compare profiles.
 ///
 /// Clones share the collected choices. Pass one clone to
-/// [`WriteOptions::explanation`](crate::WriteOptions::explanation), and read from another one when the file is
-/// complete.
+/// [`WriteOptions::explanation`](crate::WriteOptions::explanation), and read from another once the file is complete.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -159,7 +158,7 @@ impl Explanation {
         Self::default()
     }
 
-    /// Removes the choices collected so far, and returns them in file order.
+    /// Removes and returns the choices collected so far, in file order.
     #[must_use]
     pub fn take(&self) -> Vec<ColumnChoice> {
         let mut choices = self.choices.lock().unwrap_or_else(PoisonError::into_inner);

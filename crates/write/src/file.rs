@@ -24,7 +24,7 @@ use super::copied_chunk::CopiedChunk;
 use super::heap_bytes;
 use super::plan::WritePlan;
 
-/// An encoder that assembles column chunks into a file. The returned bytes must be written in order, one after the
+/// An encoder that assembles column chunks into a file. You must write the returned bytes in order, one after the
 /// other.
 #[derive(Debug)]
 pub struct FileEncoder {
@@ -32,28 +32,28 @@ pub struct FileEncoder {
     /// The number of bytes returned so far.
     position: u64,
     row_groups: Vec<RowGroup>,
-    /// The offset of the row group under construction in the file.
+    /// The file offset of the row group under construction.
     start: u64,
     /// The columns of the row group under construction.
     columns: Vec<OpenColumn>,
     /// The page indexes of all column chunks, in file order.
     indexes: Vec<(Option<ColumnIndex>, Option<OffsetIndex>)>,
     num_rows: u64,
-    /// The bytes that `row_groups` and `indexes` reserve.
+    /// The bytes reserved by `row_groups` and `indexes`.
     metadata_bytes: usize,
-    /// Pairs added to the key-value metadata, where they replace existing pairs with the same keys.
+    /// Pairs added to the key-value metadata, replacing existing pairs with the same keys.
     key_values: Vec<KeyValue>,
-    /// The number of values that readers may put into one dictionary array, for each column.
+    /// The number of values that readers might put into one dictionary array, per column.
     dictionary_values: Vec<DictionaryValues>,
 }
 
-/// The number of values that readers may put into one dictionary array.
+/// The number of values that readers might put into one dictionary array.
 ///
-/// Arrow C++ only starts a new dictionary at a dictionary page. Through pages without indices, it continues the last
-/// dictionary across any number of row groups.
+/// Arrow C++ only starts a new dictionary at a dictionary page. Pages without indices extend the last dictionary,
+/// across any number of row groups.
 #[derive(Debug, Clone, Copy, Default)]
 struct DictionaryValues {
-    /// The number of values since the last dictionary page, including the values of this page itself.
+    /// The number of values since the last dictionary page, including that page's own values.
     last: u64,
     most: u64,
 }
@@ -68,7 +68,7 @@ impl DictionaryValues {
     }
 }
 
-/// A column chunk of the row group under construction, whose pages were already returned.
+/// A column chunk of the row group under construction, with its pages already returned.
 #[derive(Debug)]
 struct OpenColumn {
     chunk: ColumnChunk,
@@ -77,13 +77,13 @@ struct OpenColumn {
     bloom_filter: Option<Vec<u8>>,
 }
 
-/// The last part of a file, which follows the row groups.
+/// The last part of a file, following the row groups.
 #[derive(Debug)]
 pub struct FileEnd {
     /// The page indexes, the footer and the magic bytes.
     pub bytes: Bytes,
-    /// The encoded `FileMetaData`, unencrypted. In a plaintext file, these are the footer's own bytes, so that we
-    /// encode the metadata only once.
+    /// The encoded `FileMetaData`, unencrypted. In a plaintext file, these are the footer's own bytes. Kept so that the
+    /// metadata is only encoded once.
     pub metadata: Bytes,
 }
 
@@ -105,12 +105,12 @@ impl FileEncoder {
         }
     }
 
-    /// Adds pairs to the file's key-value metadata, where they replace existing pairs with the same keys.
+    /// Adds pairs to the file's key-value metadata, replacing existing pairs with the same keys.
     pub fn add_key_values(&mut self, key_values: Vec<KeyValue>) {
         self.key_values.extend(key_values);
     }
 
-    /// Returns the number of bytes that the footer's content and the page indexes reserve.
+    /// Returns the number of bytes reserved by the footer's content and the page indexes.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.metadata_bytes
@@ -122,7 +122,7 @@ impl FileEncoder {
         self.num_rows
     }
 
-    /// Returns the finished row groups, which do not have the places of page indexes yet.
+    /// Returns the finished row groups. They don't have the places of page indexes yet.
     #[must_use]
     pub fn row_groups(&self) -> &[RowGroup] {
         &self.row_groups
@@ -140,7 +140,7 @@ impl FileEncoder {
         self.position
     }
 
-    /// Returns the first bytes of the file, which are the magic.
+    /// Returns the file's leading magic bytes.
     #[must_use]
     pub fn start(&mut self) -> Vec<u8> {
         self.position += MAGIC.len() as u64;
@@ -155,7 +155,7 @@ impl FileEncoder {
         encryption.is_some_and(|encryption| encryption.encrypts_footer())
     }
 
-    /// Adds the next column chunk of the row group under construction, and returns its bytes.
+    /// Adds the next column chunk of the row group under construction, returning its bytes.
     ///
     /// # Errors
     /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the row group already has all of its
@@ -178,8 +178,8 @@ impl FileEncoder {
         Ok(out)
     }
 
-    /// Adds a chunk of another file as the next column chunk. The caller writes the chunk's bytes, which this encoder
-    /// does not return, before anything else.
+    /// Adds another file's chunk as the next column chunk. The caller must write the chunk's bytes next, since this
+    /// encoder does not return them.
     ///
     /// # Errors
     /// Fails for the reasons that [`Self::column`] lists.
@@ -193,7 +193,7 @@ impl FileEncoder {
             num_rows,
         } = chunk;
         if let Some(values) = self.dictionary_values.get_mut(self.columns.len()) {
-            // We do not know the chunk's dictionary, so each value may be a key of its own.
+            // We don't know the chunk's dictionary, so each value might be a key of its own.
             let chunk_values = u64::try_from(metadata.num_values).unwrap_or_default();
             values.last = values.last.saturating_add(chunk_values);
             values.most = values.most.max(values.last);
@@ -230,7 +230,7 @@ impl FileEncoder {
         Ok(())
     }
 
-    /// Adds the current position to a chunk's offsets, which were counted from the chunk's start until now.
+    /// Adds the current position to a chunk's offsets, which were relative to the chunk's start so far.
     fn place(&self, metadata: &mut ColumnMetaData, offset_index: Option<&mut OffsetIndex>) {
         let start = self.position as i64;
         metadata.data_page_offset += start;
@@ -395,8 +395,8 @@ impl FileEncoder {
         Ok(FileEnd { bytes, metadata })
     }
 
-    /// Drops all page indexes if each chunk has only one page, because they would only repeat the metadata of the
-    /// chunks. A file has either all of them or none, because some readers use none if one is missing.
+    /// Drops all page indexes if each chunk has a single page, because they'd only repeat the chunk metadata. A file
+    /// has either all of them or none, since some readers use none if one is missing.
     fn drop_indexes_of_single_pages(&mut self) {
         let num_pages = |index: &OffsetIndex| index.page_locations.len();
         let mut offset_indexes = self.indexes.iter().filter_map(|(_, index)| index.as_ref());

@@ -1,62 +1,62 @@
 //! The encoding choice carried over from the previous row group.
 //!
-//! In small row groups, sampling the values would take as long as writing them. A choice by a sample therefore applies
-//! to some more values, in the row groups after it. A dictionary that was given up in one row group must show in the
-//! next one that it would pay.
+//! In small row groups, sampling the values would take as long as writing them. A sampled choice therefore stays in
+//! force for some more values, in the following row groups. A dictionary that was given up in one row group must first
+//! prove itself in the next.
 
 use super::packing::IndexForm;
 use super::{Choice, LevelForm};
 use herringbone_core::compression::Compression;
 use herringbone_format::Encoding;
 
-/// The number of values to which a choice applies. This includes nulls, and the values for which the choice was made.
+/// The number of values a choice applies to. This includes nulls and the values it was made for.
 const MAX_REUSED_VALUES: usize = 1 << 16;
 
-/// The maximum number of values in a chunk to which a choice applies, as a multiple of the values for which it was
-/// made. A choice by few values proves nothing about many.
+/// The most chunk values a choice applies to, as a multiple of the values it was made for. Note that a choice based on
+/// few values proves nothing about many.
 const MAX_REUSED_RATIO: usize = 2;
 
-/// The minimum number of values, including nulls, after which we try a dictionary that did not pay again with all
-/// values.
+/// The minimum number of values, including nulls, before a losing dictionary is retried on all values.
 const RETRY_AFTER: usize = MAX_REUSED_VALUES;
 
-/// The number of values after which we try a dictionary that did not pay again with all values, as a multiple of the
-/// values with which it was tried.
+/// The number of values before a losing dictionary is retried on all values, as a multiple of the values it was tried
+/// on.
 const RETRY_RATIO: usize = 8;
 
 /// The encoding choice carried over from the previous row group.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CarriedChoice {
-    /// The form of the indices, if the chunk had a dictionary in the end.
+    /// The index form, if the chunk ended up with a dictionary.
     pub(super) indices: Option<IndexForm>,
     pub(super) encoding: Encoding,
     pub(super) compression: Compression,
     pub(crate) levels: LevelForm,
     /// The rejected dictionary's size, as in [`Choice::rejected`].
     pub(crate) rejected: Option<f64>,
-    /// The number of values, including nulls, since the last choice by a sample. If there was no sample, it exceeds
+    /// The number of values, including nulls, since the last sampled choice. Without a sample, it exceeds
     /// [`MAX_REUSED_VALUES`].
     since_sample: usize,
-    /// The number of values, including nulls, since the start of a row group that did not begin with a sampled trial.
+    /// The number of values, including nulls, since the start of the last row group without a sampled trial at its
+    /// start.
     since_trial: usize,
-    /// The number of values, including nulls, in the row group for which the choice was made.
+    /// The number of values, including nulls, in the row group the choice was made for.
     num_chosen_for: usize,
 }
 
-/// The source from which a choice was made.
+/// The source of a choice. Used to tell a sampled choice from a default one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChoiceSource {
     /// A sample of the values.
     Sample,
     /// The choice for the previous row group.
     Carried,
-    /// The usual forms, because there are too few values, or only one form is possible.
+    /// The default forms, used if there are too few values or only one form is possible.
     Default,
 }
 
 impl CarriedChoice {
-    /// Creates the choice that a column chunk with `num_values` values, including nulls, passes on. `has_dictionary` is
-    /// true if the chunk has a dictionary in the end. `carried` is the choice with which the chunk began.
+    /// Creates the choice passed on by a column chunk with `num_values` values, including nulls. `has_dictionary` is
+    /// true if the chunk ended up with a dictionary. `carried` is the choice the chunk started with.
     pub(crate) fn new(
         choice: &Choice,
         levels: LevelForm,
@@ -92,7 +92,7 @@ impl CarriedChoice {
         self.indices.is_none()
     }
 
-    /// Returns true if a dictionary must first show that it would pay.
+    /// Returns true if a dictionary must first prove in a trial that it pays.
     pub(crate) fn needs_sampled_trial(&self) -> bool {
         let retry_after = self.num_chosen_for.saturating_mul(RETRY_RATIO);
         self.is_values() && self.since_trial < retry_after.max(RETRY_AFTER)
@@ -104,7 +104,7 @@ impl CarriedChoice {
             && num_values <= self.num_chosen_for.saturating_mul(MAX_REUSED_RATIO)
     }
 
-    /// Returns this choice again, with [`ChoiceSource::Carried`] as its source.
+    /// Returns this choice for reuse, with [`ChoiceSource::Carried`] as its source.
     pub(crate) fn reuse(&self) -> Choice {
         Choice {
             indices: self.indices,

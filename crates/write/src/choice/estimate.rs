@@ -1,4 +1,4 @@
-//! Estimates the size that values take in an encoding, from a sample of them.
+//! Estimates the encoded size of values from a sample.
 
 use herringbone_format::{Encoding, Result, Type};
 use herringbone_kernels::hybrid::{self, Runs};
@@ -14,62 +14,62 @@ use herringbone_core::compression::Compression;
 use herringbone_core::encoding::dictionary::{Dictionary, ranks};
 use herringbone_core::encoding::physical_values::Values;
 
-/// The number of values for each sampled value. A larger sample would take as long as writing the values.
+/// The number of values per sampled value. A larger sample would take as long as writing the values.
 const SAMPLE_SHARE: usize = 32;
 
 /// The minimum and maximum number of values in a sample.
 const SAMPLE_VALUES: std::ops::RangeInclusive<usize> = 2048..=8192;
 
-/// The maximum number of bytes of a sample in PLAIN.
+/// The maximum PLAIN size of a sample, in bytes.
 const SAMPLE_BYTES: usize = 64 << 10;
 
-/// The minimum ratio of values to sampled values, so that the sample of a few values stays small.
+/// The minimum ratio of values to sampled values. It keeps the sample small if there are few values.
 const SHARE_OF_FEW: usize = 8;
 
-/// The minimum of the limit that [`SHARE_OF_FEW`] sets for a sample, in values.
+/// The lower bound for the sample limit set by [`SHARE_OF_FEW`], in values.
 const MIN_VALUES: usize = 256;
 
-/// The part of a sample that we encode first, as a divisor of its values.
+/// The part of a sample to encode first, as a divisor of its values.
 const FIRST_PART: usize = 4;
 
-/// The multiple of the best cost, as a fraction, above which we do not try an encoding any further.
+/// The cost at which we give up on an encoding, as a fractional multiple of the best cost.
 const MAX_COST_RATIO: (u128, u128) = (3, 2);
 
-/// The number of bytes of a dictionary for each sampled byte.
+/// The number of dictionary bytes per sampled byte.
 const DICTIONARY_SHARE: usize = 4;
 
-/// The minimum and maximum number of bytes in a dictionary sample. If there are few values, the lower bound is
-/// [`SHARE_OF_FEW`] of their bytes.
+/// The minimum and maximum size of a dictionary sample in bytes. For few values, the lower bound is their PLAIN size
+/// divided by [`SHARE_OF_FEW`].
 const DICTIONARY_SAMPLE: std::ops::RangeInclusive<usize> = 8192..=16384;
 
-/// The minimum number of bytes in a dictionary sample if there are few values.
+/// The minimum size of a dictionary sample in bytes, if there are few values.
 const MIN_OF_DICTIONARY: usize = 2048;
 
-/// The maximum number of entries that we sort.
+/// The most entries that we sort.
 const MAX_SORTED: usize = 1 << 14;
 
-/// The minimum number of values per entry for which we sort entries.
+/// The minimum number of values per entry for sorting to be worthwhile.
 const VALUES_OF_SORTED: usize = 4;
 
-/// The maximum number of bytes of indices per byte of entries for which we sort entries. The order reduces only the
-/// dictionary page.
+/// The maximum ratio of index bytes to entry bytes for sorting to be worthwhile. Sorting only shrinks the dictionary
+/// page.
 const SHARE_OF_SORTED: usize = 8;
 
-/// A sampler that estimates the size of values.
+/// A sampler used to estimate the size of values.
 pub(super) struct Sampler<'a> {
     settings: &'a ColumnSettings,
     num_values: usize,
-    /// The size of the values in PLAIN, in bytes.
+    /// The PLAIN size of the values, in bytes.
     plain_bytes: usize,
 }
 
-/// The estimated cost of values in one form.
+/// The estimated cost of storing values in one form.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Estimate {
     form: Form,
     pub(super) compression: Compression,
     stored_bytes: u64,
-    /// The time that reading takes, in picoseconds.
+    /// The read time in picoseconds.
     reading: u64,
 }
 
@@ -112,7 +112,7 @@ impl Estimate {
 }
 
 impl<'a> Sampler<'a> {
-    /// Creates a sampler for `num_values` values, which take `plain_bytes` bytes in PLAIN.
+    /// Creates a sampler for `num_values` values with a PLAIN size of `plain_bytes` bytes.
     pub(super) fn new(settings: &'a ColumnSettings, num_values: usize, plain_bytes: usize) -> Self {
         Self {
             settings,
@@ -121,7 +121,7 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// Returns the number of values in a sample.
+    /// Returns the sample size in values.
     pub(super) fn len(&self) -> usize {
         let values = self.num_values / SAMPLE_SHARE;
         let by_bytes = SAMPLE_BYTES * self.num_values / self.plain_bytes.max(1);
@@ -131,9 +131,9 @@ impl<'a> Sampler<'a> {
             .min(by_bytes.max(16))
     }
 
-    /// Returns the indices of the sample. One half is from the middle of the first page, and the other half is from the
-    /// middle of the last page. A small sample is only from the first page. We avoid the start of that page, because
-    /// indices are small while there are few entries, which would mislead a codec.
+    /// Returns the sampled indices. Half of them come from the middle of the first page, and the other half from the
+    /// middle of the last page. A small sample only uses the first page. We avoid the start of that page: while there
+    /// are few entries, the indices are small, and that would mislead a codec.
     pub(super) fn indices(&self, pages: &[&[u32]]) -> Vec<u32> {
         let values = self.len();
         let (Some(first), Some(last)) = (pages.first(), pages.last()) else {
@@ -151,7 +151,7 @@ impl<'a> Sampler<'a> {
         sample
     }
 
-    /// Estimates the cost of values in each encoding from a sample. `least` is the cost of the best other form.
+    /// Estimates the values' cost in each encoding from a sample. `least` is the cost of the best other form.
     pub(super) fn values(&self, sample: &Values<'_>, least: Option<u128>) -> Result<Vec<Estimate>> {
         let encodings = &self.settings.encodings;
         let all = |values: &Values<'_>| {
@@ -178,8 +178,8 @@ impl<'a> Sampler<'a> {
             .copied()
             .chain(least)
             .filter(|cost| is_near(*cost));
-        // If only one form is near the best, we choose it without encoding the whole sample, unless the codec may be
-        // dropped.
+        // If only one form comes near the best, we choose it without encoding the whole sample, unless the codec might
+        // be dropped.
         if num_near.count() > 1 || self.may_drop_codec() {
             for ((encoding, estimates), cost) in encodings.iter().zip(&mut estimates).zip(costs) {
                 if is_near(cost) {
@@ -190,7 +190,7 @@ impl<'a> Sampler<'a> {
         Ok(estimates.concat())
     }
 
-    /// Estimates the cost of values in one encoding from a sample: with the codec, and also without it if it may be
+    /// Estimates the values' cost in one encoding from a sample: with the codec, and also without it if it can be
     /// dropped.
     fn encoded(&self, encoding: Encoding, values: &Values<'_>) -> Result<Vec<Estimate>> {
         let len = values.num_values();
@@ -217,7 +217,7 @@ impl<'a> Sampler<'a> {
         Ok(self.estimates(form, decoded, counts, scaled(compressed)))
     }
 
-    /// Estimates the cost of values as indices, in each form that may be the best. Also returns the order of the sorted
+    /// Estimates the values' cost as indices, in each packing that might win. Also returns the sort order of the
     /// entries.
     pub(super) fn dictionary(
         &self,
@@ -229,7 +229,7 @@ impl<'a> Sampler<'a> {
         for packing in self.packings(dictionary.num_values()) {
             let encoded = self.packed(sample.iter().copied(), packing, dictionary.num_values());
             let compressed = self.compressed(&encoded)?;
-            // A form with more bytes before the codec must save a minimum after it.
+            // A packing with more bytes before the codec must save a minimum after it.
             let is_better = |least: usize| compressed + compressed / 128 < least;
             if best.is_none_or(|(_, _, least)| is_better(least)) {
                 best = Some((packing, encoded.len(), compressed));
@@ -244,8 +244,8 @@ impl<'a> Sampler<'a> {
             dictionary,
             &(0..dictionary.num_values() as u32).collect::<Vec<_>>(),
         )?;
-        // In order of appearance, the indices of a page are only as wide as the dictionary was at that time. Without a
-        // codec, we know their size.
+        // In order of appearance, a page's indices are only as wide as the dictionary was at the time. Without a codec,
+        // we know their exact size.
         let index_bytes = match self.settings.compression {
             Compression::Uncompressed => scaled(compressed).min(indexed.index_bytes as u64),
             _ => scaled(compressed),
@@ -281,7 +281,7 @@ impl<'a> Sampler<'a> {
             && self.settings.compression != Compression::Uncompressed
     }
 
-    /// Returns the sorted order of the entries, if they have an order and are not too many.
+    /// Returns the sort order of the entries, or `None` if they are unordered or too many.
     pub(super) fn sorted(&self, dictionary: &Dictionary) -> Option<Vec<u32>> {
         let entries = dictionary.num_values();
         match entries <= MAX_SORTED && entries * VALUES_OF_SORTED <= self.num_values {
@@ -290,7 +290,7 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// Returns the packings of indices that may be the best, starting with the usual one.
+    /// Returns the packings that might win, starting with the usual one.
     fn packings(&self, num_entries: usize) -> Vec<Packing> {
         let compression = self.settings.compression;
         let mut packings = vec![Packing::TIGHT];
@@ -327,7 +327,7 @@ impl<'a> Sampler<'a> {
         out
     }
 
-    /// Returns the size in bytes, after the codec, of the dictionary page with the entries in this order.
+    /// Returns the compressed size of the dictionary page with its entries in this order, in bytes.
     fn entries(&self, dictionary: &Dictionary, order: &[u32]) -> Result<u64> {
         let all = dictionary.plain_bytes();
         if self.settings.compression == Compression::Uncompressed {
@@ -345,7 +345,7 @@ impl<'a> Sampler<'a> {
         Ok(compressed * all as u64 / plain.len().max(1) as u64)
     }
 
-    /// Returns the number of bytes in which a section is stored.
+    /// Returns the stored size of a section, in bytes.
     fn compressed(&self, bytes: &[u8]) -> Result<usize> {
         self.compressed_sections(bytes, &[])
     }
@@ -364,8 +364,8 @@ impl<'a> Sampler<'a> {
         })
     }
 
-    /// Returns true if the chunk may be stored without the codec. Pages of version 2 decide this individually, so it
-    /// only concerns version 1.
+    /// Returns true if the chunk can be stored without the codec. This only concerns version 1, since version 2 pages
+    /// decide individually.
     fn may_drop_codec(&self) -> bool {
         self.settings.may_drop_codec
             && self.settings.version == DataPageVersion::V1
@@ -389,7 +389,7 @@ impl<'a> Sampler<'a> {
             stored_bytes,
             reading,
         };
-        // Each page of version 2 may be stored without the codec, and then needs no decompression.
+        // A version 2 page can be stored without the codec, and then needs no decompression.
         let goes_without = matches!(form, Form::Values(_))
             && settings.version == DataPageVersion::V2
             && !settings.codec_pays(counts.encoded_bytes as usize, compressed as usize);
@@ -404,7 +404,7 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// Returns the size of values in PLAIN in bytes. A boolean takes one bit.
+/// Returns the PLAIN size of values in bytes. A boolean takes one bit.
 fn plain_bytes(values: &Values<'_>) -> usize {
     match values {
         Values::Boolean { len, .. } => len.div_ceil(8),

@@ -1,4 +1,4 @@
-//! The form of a column chunk's stored levels, which is chosen by the levels of its first page.
+//! Chooses how a column chunk's levels are stored, based on its first page.
 
 use herringbone_format::Result;
 use herringbone_kernels::hybrid::Runs;
@@ -8,19 +8,19 @@ use crate::settings::ColumnSettings;
 use herringbone_core::compression::Compression;
 use herringbone_core::levels::{EncodedLevels, PageLevels};
 
-/// The part of the level bytes that pages of version 1 must save, as a divisor. It must be worth it, because readers
-/// make better use of version 2.
+/// The part of the level bytes that version 1 pages must save, as a divisor. Readers make better use of version 2, so
+/// version 1 has to be worth it.
 const MIN_SHARE: usize = 8;
 
-/// The form in which levels are stored.
+/// The stored form of a chunk's levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LevelForm {
     pub(crate) runs: Runs,
-    /// The version of the pages, which matters because levels are compressed in version 1, but not in version 2.
+    /// The page version. It matters here because version 1 compresses levels, but version 2 doesn't.
     pub(crate) version: DataPageVersion,
 }
 
-/// Returns the runs to use for levels about which nothing is known.
+/// Returns the runs to use for unknown levels.
 pub(crate) fn usual_runs(compression: Compression) -> Runs {
     match compression {
         Compression::Snappy | Compression::Lz4Raw => Runs::Repetitive,
@@ -28,7 +28,7 @@ pub(crate) fn usual_runs(compression: Compression) -> Runs {
     }
 }
 
-/// Returns true if a codec counts the frequency of bytes, in addition to finding repetitions.
+/// Returns true if a codec counts byte frequencies in addition to finding repetitions.
 pub(super) fn counts_bytes(compression: Compression) -> bool {
     matches!(
         compression,
@@ -36,7 +36,7 @@ pub(super) fn counts_bytes(compression: Compression) -> bool {
     )
 }
 
-/// Chooses the form of the levels by the levels of the first page.
+/// Chooses the level form based on the first page's levels.
 ///
 /// # Errors
 /// Fails with `Feature` if the codec is not compiled in, and with `Io` if its library fails.
@@ -72,7 +72,7 @@ pub(crate) fn choose_levels(settings: &ColumnSettings, page: &PageLevels) -> Res
     })
 }
 
-/// Returns the size of levels after the codec in bytes.
+/// Returns the compressed size of levels, in bytes.
 fn compressed_bytes(settings: &ColumnSettings, levels: &EncodedLevels) -> Result<usize> {
     let mut compressed = Vec::new();
     let all = [levels.rep.as_slice(), &levels.def].concat();

@@ -1,9 +1,9 @@
 //! Chooses how a column chunk is stored, from a sample of its values.
 //!
-//! The sample is encoded in every form that the profile allows, and compressed. We extrapolate the size to all values
-//! seen, and weigh it against the time of a read, which is taken from a table. We begin with a part of the sample, and
-//! do not try forms any further that are far from the best one. The sample is at fixed rows of the row group, so that
-//! neither threads nor batches change the choice.
+//! The sample is encoded in every form allowed by the profile, and compressed. We extrapolate its size to all values
+//! seen, and weigh it against the read time taken from a table. We start with part of the sample, dropping any form
+//! that is far from the best. The sampled rows are fixed within the row group, so neither threads nor batches affect
+//! the choice.
 
 mod carried;
 mod estimate;
@@ -25,47 +25,47 @@ use herringbone_core::compression::Compression;
 use herringbone_core::encoding::dictionary::Dictionary;
 use herringbone_core::encoding::physical_values::Values;
 
-/// The minimum number of bytes in PLAIN for which we use a sample. With fewer bytes, a codec adds more to a page than
-/// it could save.
+/// The minimum PLAIN size in bytes for taking a sample. Below it, a codec adds more to a page than it could save.
 const MIN_BYTES: usize = 512;
 
-/// The ratio of PLAIN bytes to the bytes of dictionary and indices from which on we try no other encoding.
+/// The ratio of PLAIN bytes to dictionary and index bytes at which the dictionary wins outright, so that we try no
+/// other encoding.
 const OBVIOUS_RATIO: usize = 4;
 
-/// The form in which a column chunk is stored.
+/// The chosen form for storing a column chunk.
 #[derive(Debug)]
 pub(super) struct Choice {
-    /// The form of the indices, or `None` if the chunk has no dictionary.
+    /// The index form, or `None` if the chunk has no dictionary.
     pub(super) indices: Option<IndexForm>,
-    /// The order of the dictionary's entries, if they are sorted.
+    /// The sort order of the dictionary's entries, if they are sorted.
     pub(super) order: Option<Vec<u32>>,
     /// The encoding of values outside the dictionary.
     pub(super) encoding: Encoding,
     pub(super) compression: Compression,
-    /// The number of bytes per value that a dictionary would have taken, before the codec. It is set if a dictionary
-    /// that saves bytes was not chosen.
+    /// The bytes per value that a dictionary would have taken, before the codec. Set if a dictionary would have saved
+    /// bytes but wasn't chosen.
     pub(super) rejected: Option<f64>,
-    /// The estimates from which we chose the form.
+    /// The estimates behind the choice.
     pub(super) estimates: Vec<EncodingEstimate>,
     pub(super) source: ChoiceSource,
 }
 
-/// The values buffered for a choice, which are all in a dictionary.
+/// The values buffered for a choice. All of them are in a dictionary.
 pub(super) struct Indexed<'a> {
     pub(super) dictionary: &'a Dictionary,
-    /// The indices of all values, page by page.
+    /// The values' indices, page by page.
     pub(super) pages: Vec<&'a [u32]>,
-    /// The size of the indices in bytes, if they are packed as tightly as each page allows.
+    /// The index size in bytes, packed as tightly as each page allows.
     pub(super) index_bytes: usize,
-    /// The size of the values in PLAIN, in bytes.
+    /// The values' PLAIN size in bytes.
     pub(super) plain_bytes: usize,
-    /// True if the values are stored as indices whatever their cost.
+    /// True if the values must be stored as indices, whatever the cost.
     pub(super) is_requested: bool,
     /// The choice for the previous row group, if it applies to these values.
     pub(super) carried: Option<CarriedChoice>,
 }
 
-/// Chooses for values outside a dictionary. `values` are the first values, which take `plain_bytes` bytes in PLAIN.
+/// Chooses for values outside a dictionary. `values` are the first values, with a PLAIN size of `plain_bytes` bytes.
 ///
 /// # Errors
 /// Fails with `Feature` if the codec is not compiled in, and with `Io` if its library fails.
@@ -84,13 +84,13 @@ pub(super) fn choose_encoding(
     Ok(Choice::cheapest(settings, &estimates, default))
 }
 
-/// Returns true if there is only one form for values outside a dictionary, so that there is nothing to choose.
+/// Returns true if values outside a dictionary have only one form, so that there is nothing to choose.
 fn values_have_one_form(settings: &ColumnSettings) -> bool {
     let may_drop_codec = settings.may_drop_codec && settings.version == DataPageVersion::V1;
     settings.encodings.len() == 1 && !may_drop_codec
 }
 
-/// Chooses for values that a dictionary did not receive, from one page of them.
+/// Chooses for values kept out of the dictionary, based on one page.
 ///
 /// # Errors
 /// Fails for the reasons that [`choose_encoding`] lists.
@@ -123,12 +123,12 @@ pub(super) fn choose(settings: &ColumnSettings, indexed: &Indexed<'_>) -> Result
         return Ok(Choice::unsampled(settings, form, default));
     }
     let is_obvious = saves && indexed_bytes * OBVIOUS_RATIO <= indexed.plain_bytes;
-    // A dictionary that the caller requested is used if its indices take fewer bytes.
+    // We use a requested dictionary if its indices take fewer bytes.
     let is_settled = indexed.is_requested || settings.dictionary_is_requested && saves;
     let tries_values = !is_settled && !is_obvious;
     let has_codec = settings.compression != Compression::Uncompressed;
     if !saves && values_have_one_form(settings) || saves && !tries_values && !has_codec {
-        // Only one form is possible, so we need no sample.
+        // Only one form is possible, so we don't need a sample.
         let form = saves.then(IndexForm::default);
         return Ok(Choice::unsampled(settings, form, default));
     }
@@ -167,12 +167,12 @@ pub(super) fn choose(settings: &ColumnSettings, indexed: &Indexed<'_>) -> Result
 }
 
 impl Choice {
-    /// Returns true if there were enough values for the choice.
+    /// Returns true if there were enough values to take a sample.
     pub(super) fn is_sampled(&self) -> bool {
         self.source != ChoiceSource::Default
     }
 
-    /// Sets the order of the entries, if they are to be sorted and have an order.
+    /// Sets the entries' sort order, if they are to be sorted and have an order.
     fn with_order(mut self, order: Option<Vec<u32>>) -> Self {
         if let Some(form) = &mut self.indices {
             form.is_sorted &= order.is_some();
@@ -197,14 +197,14 @@ impl Choice {
         }
     }
 
-    /// Chooses the cheapest form. If costs are equal, the first form wins.
+    /// Chooses the cheapest form. On a tie, the first form wins.
     fn cheapest(settings: &ColumnSettings, estimates: &[Estimate], default: Encoding) -> Self {
         let least = |fits: &dyn Fn(&Estimate) -> bool| {
             let all = estimates.iter().filter(|estimate| fits(estimate));
             all.min_by_key(|estimate| estimate.cost(settings.prefer))
         };
         let chosen = least(&|_| true);
-        // This is the encoding of the values after a dictionary that grew too large.
+        // This is the fallback encoding for values after the dictionary has overflowed.
         let outside = least(&|estimate| estimate.encoding().is_some());
         Self {
             indices: chosen.and_then(Estimate::indices),

@@ -16,7 +16,7 @@ pub(crate) struct IndexForm {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Packing {
     pub(crate) runs: Runs,
-    /// True if indices end at byte boundaries, or never cross one, so that codecs see equal indices as equal bytes.
+    /// True if indices end at byte boundaries or never cross one. Codecs then see equal indices as equal bytes.
     pub(crate) is_aligned: bool,
 }
 
@@ -39,13 +39,13 @@ impl Default for IndexForm {
 }
 
 impl Packing {
-    /// The packing that takes the fewest bits.
+    /// The tightest packing.
     pub(crate) const TIGHT: Self = Self {
         runs: Runs::Shortest,
         is_aligned: false,
     };
 
-    /// Returns the number of bits per index for a dictionary with `num_entries` entries.
+    /// Returns the index width in bits, for a dictionary with `num_entries` entries.
     pub(crate) fn width(self, num_entries: usize) -> u8 {
         let width = (usize::BITS - num_entries.saturating_sub(1).leading_zeros()) as u8;
         match width {

@@ -1,20 +1,19 @@
-//! The memory for blocks, which all columns of a thread share.
+//! Block memory, shared by all columns on a thread.
 
 use herringbone_core::array::Scratch;
 use herringbone_core::array::dictionary::Keyed;
 
 use crate::levels::LeafLevels;
 
-/// The memory reused for each block of any column. There is one per thread, so that it stays in the cache, and no
-/// column counts it as its own memory.
+/// The memory reused for each block of any column. There is one per thread, so that it stays in the cache. No column
+/// counts it as its own.
 pub struct BlockMemory {
     pub(super) levels: LeafLevels,
     pub(super) scratch: Scratch,
     pub(super) keyed: Keyed,
 }
 
-/// The maximum number of bytes of [`BlockMemory`] retained between blocks. Most blocks need less, and we free anything
-/// larger.
+/// The most bytes of [`BlockMemory`] kept between blocks. Most blocks need less, and anything larger is freed.
 const MAX_RETAINED_BYTES: usize = 2 << 20;
 
 impl Default for BlockMemory {
@@ -28,7 +27,7 @@ impl Default for BlockMemory {
 }
 
 impl BlockMemory {
-    /// Drops the arrays, and frees the memory if it is more than most blocks need.
+    /// Drops the arrays, and frees the memory if it exceeds what most blocks need.
     pub(super) fn release(&mut self) {
         self.levels.release();
         let reserved =

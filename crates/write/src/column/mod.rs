@@ -1,19 +1,19 @@
 //! One column of the row group under construction.
 //!
-//! We process rows in blocks: first levels, then values without nulls, then indices or encoded values. A page ends when
-//! it has enough rows or bytes, or by its content with content-defined chunking. It always ends with a whole row, and
-//! never because an input array ends, so that pages do not depend on the arrays. The page is then passed to a
-//! [`PageSink`], so that no later page waits for the remaining work on it.
+//! We process rows in blocks: first levels, then values without nulls, then indices or encoded values. A page ends once
+//! it has enough rows or bytes, or at a content-defined boundary. It always ends with a whole row, but never because an
+//! input array ends, so that pages don't depend on the arrays. The page then goes to a [`PageSink`], so that no later
+//! page has to wait for the remaining work on it.
 //!
-//! We choose how values are stored only after some pages ([`choice`](super::choice)), and buffer their indices until
-//! then. All of them are then written either as indices or as values, and in the second case the dictionary is dropped.
-//! If nearly all values were new to the dictionary, they are buffered as values meanwhile
-//! ([`SampledTrial`](super::page_values::SampledTrial)). A dictionary that grows too large later is closed: later pages
-//! are written as values, but earlier pages stay. Without a dictionary, the values of the first page are buffered for
-//! the choice, and from time to time the values of a later page.
+//! We only choose how to store values after some pages ([`choice`](super::choice)), buffering their indices until then.
+//! All of them are then written either as indices or as values, and in the second case the dictionary is dropped. If
+//! nearly all values were new to the dictionary, we buffer values in the meantime
+//! ([`SampledTrial`](super::page_values::SampledTrial)). A dictionary that overflows later is closed: later pages are
+//! written as values, but earlier pages stay. Without a dictionary, we buffer the first page's values for the choice,
+//! and from time to time a later page's values.
 //!
-//! An Arrow dictionary column has a whole dictionary in its own order, including values that no slot uses. We copy it
-//! unchanged before we process the slots, unless it is unordered and too large.
+//! An Arrow dictionary column comes with a whole dictionary in its own order, including any unused values. We copy it
+//! unchanged before processing the slots, unless it is unordered and too large.
 
 mod block_memory;
 mod pages;
@@ -41,34 +41,35 @@ use crate::page::PageSink;
 use crate::page_values::PageValues;
 use crate::settings::ColumnSettings;
 
-/// One column of the row group under construction.
+/// The writer for one column of the row group under construction. You pass it rows, and it passes finished pages to a
+/// [`PageSink`].
 pub struct ColumnWriter {
     settings: Arc<ColumnSettings>,
     path: Arc<LeafPath>,
     page: PageLevels,
-    /// The size of the current page's values in PLAIN.
+    /// The PLAIN size of the current page's values.
     page_size: PlainSize,
-    /// The rows collected since we last checked whether the page is full.
+    /// The rows collected since we last checked if the page is full.
     segment: Extent,
-    /// True if the last offered rows would exceed [`MAX_PAGE_VALUES`] in the page.
+    /// True if the last rows offered would exceed [`MAX_PAGE_VALUES`] in the page.
     is_counted_out: bool,
-    /// The form of the stored levels, once it is chosen.
+    /// The level form, once chosen.
     levels: Option<LevelForm>,
     values: PageValues,
     /// The choice for the previous row group.
     carried: Option<CarriedChoice>,
-    /// The form of the stored values, once it is chosen.
+    /// The value form, once chosen.
     choice: Option<Choice>,
     chunk: ChunkBuilder,
     observers: Observers,
-    /// The hash of the rows so far, if pages end by their content.
+    /// The hash of the rows so far, if pages are content-defined.
     chunker: Option<Chunker>,
-    /// The values of the last preloaded Arrow dictionary.
+    /// The values of the last preloaded Arrow dictionary. Kept so that the same dictionary isn't copied twice.
     preloaded: Option<ArrayRef>,
 }
 
 impl ColumnWriter {
-    /// Creates an empty column chunk whose pages are encrypted with `cipher`. `before` is the column's chunk in the
+    /// Creates an empty column chunk, encrypting its pages with `cipher`. `before` is the column's chunk in the
     /// previous row group.
     ///
     /// # Errors
@@ -105,13 +106,12 @@ impl ColumnWriter {
         })
     }
 
-    /// Returns the approximate number of bytes that the chunk will take in the file, without the pages already passed
-    /// to the sink.
+    /// Returns the approximate stored size of the chunk in bytes, excluding pages already passed to the sink.
     pub fn estimated_bytes(&self) -> usize {
         self.values.estimated_bytes()
     }
 
-    /// Returns the number of reserved bytes, without the pages already passed to the sink.
+    /// Returns the number of reserved bytes, excluding pages already passed to the sink.
     pub fn heap_bytes(&self) -> usize {
         self.chunk.heap_bytes()
             + self.values.heap_bytes()
@@ -119,8 +119,8 @@ impl ColumnWriter {
             + self.observers.heap_bytes()
     }
 
-    /// Appends rows of the top-level array that contains the column, and passes full pages to the sink. The memory may
-    /// be another one in each call.
+    /// Appends rows of the column's top-level array, passing full pages to the sink. Each call can use a different
+    /// `memory`.
     ///
     /// # Errors
     /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if a value cannot be stored, with

@@ -1,4 +1,4 @@
-//! Ends pages: chooses how their values are stored, and writes them as indices or as values.
+//! Ends pages, choosing how their values are stored and writing them as indices or values.
 
 use std::mem;
 
@@ -19,8 +19,8 @@ use crate::page_values::{
 };
 
 impl ColumnWriter {
-    /// Returns the maximum number of rows in the page. The first two pages are shorter while the dictionary is on
-    /// trial, because its indices are narrow while it is small. This does not hold for pages that end by their content.
+    /// Returns the maximum number of rows in the page. While the dictionary is on trial, the first two pages are
+    /// shorter, since indices are narrow while it is small. This doesn't apply to content-defined pages.
     pub(super) fn page_rows(&self) -> usize {
         let rows = self.settings.page_rows;
         match self.values.pages_on_trial() {
@@ -39,7 +39,7 @@ impl ColumnWriter {
             || (self.page.num_rows() > 0 && self.values.must_end_page(&self.settings))
     }
 
-    /// Writes or buffers the page under construction, and begins the next one.
+    /// Writes or buffers the page under construction and starts the next one.
     pub(super) fn finish_page(&mut self, sink: &mut dyn PageSink) -> Result<()> {
         self.choose_levels()?;
         let levels = self.page.finish_page();
@@ -64,7 +64,7 @@ impl ColumnWriter {
         self.values.end_full_dictionary(&self.settings)
     }
 
-    /// Chooses the form of the levels from the levels of the first page.
+    /// Chooses the level form from the first page's levels.
     fn choose_levels(&mut self) -> Result<()> {
         if self.levels.is_some() {
             return Ok(());
@@ -81,7 +81,7 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Writes a page of values outside the dictionary. If the page's encoding is on trial, chooses it first.
+    /// Writes a page of values outside the dictionary. If the page's encoding is on trial, this chooses it first.
     fn end_encoded_page(
         &mut self,
         levels: &EncodedLevels,
@@ -109,7 +109,7 @@ impl ColumnWriter {
         }
     }
 
-    /// Writes the buffered pages as indices or as values, whichever costs less.
+    /// Writes the buffered pages as indices or as values, whichever is cheaper.
     fn decide(&mut self, sink: &mut dyn PageSink) -> Result<()> {
         self.values = match mem::take(&mut self.values) {
             PageValues::DictionaryTrial(trial) => self.end_dictionary_trial(trial, sink)?,
@@ -119,7 +119,7 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Writes the buffered pages of indices, and returns the form of the pages after them.
+    /// Writes the buffered pages of indices and returns the form of the following pages.
     fn end_dictionary_trial(
         &mut self,
         trial: DictionaryTrial,
@@ -155,7 +155,7 @@ impl ColumnWriter {
         }))
     }
 
-    /// Writes the buffered pages of a trial as values, and returns the form of the pages after them.
+    /// Writes a trial's buffered pages as values and returns the form of the following pages.
     fn end_sampled_trial(
         &mut self,
         mut trial: SampledTrial,
@@ -178,7 +178,7 @@ impl ColumnWriter {
         Ok(PageValues::Encoded(values))
     }
 
-    /// Writes pages of indices as values, and drops the dictionary.
+    /// Writes pages of indices as values, dropping the dictionary.
     fn write_as_values(
         &mut self,
         dictionary: Dictionary,
@@ -190,7 +190,7 @@ impl ColumnWriter {
         let last = pages.len().saturating_sub(1);
         for (at, page) in pages.into_iter().enumerate() {
             let observers = &mut self.observers;
-            // We drop the dictionary before the last page is encoded, so that both do not take memory at once.
+            // We drop the dictionary before encoding the last page, so that both don't take memory at once.
             let last_dictionary = if at == last { dictionary.take() } else { None };
             if let Some(dictionary) = last_dictionary.as_ref().or(dictionary.as_ref()) {
                 dictionary.with_values(page.indices.iter().copied(), |all| {
@@ -204,7 +204,7 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Finishes the column chunk, and passes its last pages to the sink.
+    /// Finishes the column chunk, passing its last pages to the sink.
     ///
     /// # Errors
     /// Fails for the reasons that [`Self::write`] lists.

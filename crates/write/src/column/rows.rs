@@ -1,4 +1,4 @@
-//! Appends rows to the page under construction in segments. After each segment, we check whether the page is full.
+//! Appends rows to the page under construction, segment by segment. After each segment, we check if the page is full.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,18 +20,18 @@ use crate::page::PageSink;
 /// The maximum number of rows in a segment if the column's rows differ in size.
 const BLOCK_ROWS: usize = 4096;
 
-/// The maximum number of rows in a segment of a list column before its first page is finished. Lists have many values
-/// in few rows, so short segments let a sampled trial begin soon.
+/// The maximum number of rows in a list column's segment, until its first page is finished. Lists have many values in
+/// few rows, so short segments let a sampled trial start early.
 const FIRST_LISTS: usize = 512;
 
-/// The maximum number of values in a page. Its header could count many more.
+/// The most values in a page. Its header could count many more.
 const MAX_PAGE_VALUES: usize = 1 << 28;
 
 /// The size of some rows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Extent {
     pub(super) rows: usize,
-    /// The number of bits that the values take in PLAIN, plus two bits per level.
+    /// The PLAIN size of the values in bits, plus two bits per level.
     bits: usize,
 }
 
@@ -62,7 +62,7 @@ impl Extent {
 }
 
 impl ColumnWriter {
-    /// Writes rows in pages that end by their content.
+    /// Writes rows in content-defined pages.
     pub(super) fn write_chunked(
         &mut self,
         array: &ArrayRef,
@@ -87,7 +87,7 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Returns the rows that begin pages because of their content, counted from the first of `rows`.
+    /// Returns the rows starting content-defined pages, counted from the first of `rows`.
     fn page_starts(
         &mut self,
         array: &ArrayRef,
@@ -137,8 +137,8 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Returns the maximum number of rows in a segment. If all rows have the same size, a segment may have the rows of
-    /// a whole page.
+    /// Returns the maximum number of rows in a segment. If all rows have the same size, a segment can be as long as a
+    /// page.
     fn block_rows(&self, array: &ArrayRef) -> usize {
         let leaf = &self.settings.leaf;
         let same_size = leaf.max_rep_level == 0
@@ -149,7 +149,7 @@ impl ColumnWriter {
             true if is_first => {
                 sampled_trial_after(self.settings.row_group_values()).min(self.settings.page_rows)
             }
-            // Pages that end by their content have no number of rows by default.
+            // Content-defined pages have no row count by default.
             true if self.chunker.is_some() => BLOCK_ROWS.min(self.settings.page_rows),
             true => self.settings.page_rows,
             false if leaf.max_rep_level > 0 && is_first => FIRST_LISTS,
@@ -157,17 +157,16 @@ impl ColumnWriter {
         }
     }
 
-    /// Checks whether the rows collected since the last check fill the page. A page ends only here, so that its end
-    /// depends on the rows alone, and not on the arrays that contained them. `is_full` is true if the next row does not
-    /// fit.
+    /// Checks if the rows collected since the last check fill the page. A page can only end here, so that its end
+    /// depends on the rows alone and not on the arrays they came in. `is_full` is true if the next row doesn't fit.
     fn end_segment(&mut self, is_full: bool, sink: &mut dyn PageSink) -> Result<()> {
         self.segment.rows = 0;
         if self.values.may_be_indices() {
             self.segment.bits = 0;
         }
         self.values.sample_if_new(&self.settings)?;
-        // If pages have values, a row that does not fit means that the page is full. If they have indices, it only
-        // means that when no more values can be counted.
+        // If the page holds values, a row that doesn't fit means the page is full. If it holds indices, this is only so
+        // once no more values can be counted.
         let has_no_room = is_full && (!self.values.may_be_indices() || self.is_counted_out);
         if has_no_room || self.page_is_full() {
             self.finish_page(sink)?;
@@ -175,7 +174,7 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Appends as many of the rows as fit, and returns their number.
+    /// Appends as many of the rows as fit and returns their number.
     fn append_fitting(
         &mut self,
         array: &ArrayRef,
@@ -185,7 +184,7 @@ impl ColumnWriter {
         if self.append(array, rows.clone(), memory)? {
             return Ok(rows.len());
         }
-        // We halve the number of rows until some fit. At each step, fewer than `limit` rows from `at` on fit.
+        // We halve the number of rows until some fit. At each step, fewer than `limit` rows starting at `at` fit.
         let (mut at, mut limit) = (rows.start, rows.len());
         while limit > 1 {
             let half = limit / 2;
@@ -199,8 +198,8 @@ impl ColumnWriter {
         Ok(at - rows.start)
     }
 
-    /// Appends all rows and returns true, or appends none and returns false if they do not all fit. One row always fits
-    /// at the start.
+    /// Appends all rows and returns true. If they don't all fit, appends none and returns false. The first row of a
+    /// page always fits.
     fn append(
         &mut self,
         array: &ArrayRef,
@@ -244,7 +243,7 @@ impl ColumnWriter {
         Ok(true)
     }
 
-    /// Copies the values of the Arrow dictionary, if they are to be restored on reading and are not too large.
+    /// Copies the Arrow dictionary's values, if they are to be restored on reading and aren't too large.
     fn preload_dictionary(&mut self, memory: &mut BlockMemory) -> Result<()> {
         let settings = &self.settings;
         let (Some(_), Some(dictionary)) = (
@@ -257,7 +256,7 @@ impl ColumnWriter {
             return Ok(());
         };
         let entries = array.values();
-        // Run-end encoded values do not have an order of their own to be preserved.
+        // Run-end encoded values have no order of their own to preserve.
         if entries.data_type() != &settings.leaf.data_type
             || self
                 .preloaded
@@ -275,7 +274,7 @@ impl ColumnWriter {
         let values = match values(&settings.leaf, selected, &mut memory.scratch) {
             Ok(values) => Slots::Values(values),
             Err(error) if settings.keeps_order() => return Err(error),
-            // An invalid value that no slot uses must not prevent the others from being written.
+            // An invalid value must not keep the others from being written if no slot uses it.
             Err(_) => return Ok(()),
         };
         let bytes = dictionary.plain_bytes() + values.plain_size().bytes;
@@ -288,7 +287,7 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Finds the row that caused an error, and adds it to the error's message.
+    /// Finds the row behind an error, adding it to the message.
     #[cold]
     fn in_row(
         &self,

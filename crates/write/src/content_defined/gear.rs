@@ -1,6 +1,6 @@
 //! The tables of the gear hash.
 //!
-//! Other writers use these tables, too, and equal tables give equal pages. Entry `b` of table `t` is the start of the
+//! Other writers use these tables too, and equal tables yield equal pages. Entry `b` of table `t` is the start of the
 //! MD5 digest (RFC 1321) of 64 bytes `t` followed by 64 bytes `b`, in big-endian order.
 
 use std::sync::LazyLock;
@@ -8,10 +8,10 @@ use std::sync::LazyLock;
 /// The number of tables.
 pub(super) const NUM_TABLES: usize = 8;
 
-/// The numbers for the 256 values of a byte.
+/// A table's numbers, one for each byte value.
 pub(super) type Gears = [u64; 256];
 
-/// The tables, which are calculated when the first column needs them.
+/// The tables, computed once the first column needs them.
 pub(super) static TABLES: LazyLock<[Gears; NUM_TABLES]> =
     LazyLock::new(|| std::array::from_fn(|table| std::array::from_fn(|byte| gear(table, byte))));
 
@@ -22,7 +22,7 @@ fn gear(table: usize, byte: usize) -> u64 {
     u64::from(a.swap_bytes()) << 32 | u64::from(b.swap_bytes())
 }
 
-/// Returns the four words of a message's MD5 digest, whose bytes are in little-endian order.
+/// Returns the four words of a message's MD5 digest. Their bytes are in little-endian order.
 fn md5(message: &[u8]) -> [u32; 4] {
     let mut padded = message.to_vec();
     padded.push(0x80);
@@ -43,7 +43,7 @@ fn md5(message: &[u8]) -> [u32; 4] {
     digest
 }
 
-/// Applies the 64 steps for a block to the four words.
+/// Applies a block's 64 steps to the four words.
 fn rounds([mut a, mut b, mut c, mut d]: [u32; 4], words: &[u32; 16]) -> [u32; 4] {
     const SHIFTS: [[u32; 4]; 4] = [
         [7, 12, 17, 22],

@@ -1,16 +1,16 @@
-//! Pages that end by their content.
+//! Content-defined pages.
 //!
-//! A hash rolls over a column's levels and values, and a page begins at a row whose hash has a rare form. An insertion
-//! therefore only changes the pages around it, and later pages begin at the same values as before.
+//! A hash rolls over a column's levels and values, and a page starts at a row whose hash has a rare form. An insertion
+//! therefore only changes the pages around it, while later pages start at the same values as before.
 //!
 //! ```text
 //! rows     a b c d | e f g | h i j k | l m
 //! rows   x a b c d | e f g | h i j k | l m
 //! ```
 //!
-//! The hash is a gear hash: each byte shifts it by a bit and adds a number from a table. If each rare hash ended its
-//! page, page sizes would vary widely. For this reason, a page ends only after eight such hashes, each with another
-//! table. FastCDC (Xia et al., 2016) describes the hash, and the minimum before which bytes are skipped.
+//! We use a gear hash: each byte shifts it by a bit and adds a number from a table. If each rare hash ended its page,
+//! page sizes would vary widely. So a page only ends after eight such hashes, each using another table. FastCDC (Xia et
+//! al., 2016) describes the hash, as well as the minimum size before which bytes are skipped.
 
 mod gear;
 
@@ -22,10 +22,11 @@ use gear::{Gears, NUM_TABLES, TABLES};
 use herringbone_core::encoding::physical_values::{Slots, Values};
 use herringbone_core::levels::DefinitionLevels;
 
-/// The sizes of pages that end by their content.
+/// The sizes of content-defined pages. Use this if your files are stored with deduplication, so that unchanged rows
+/// yield unchanged pages.
 ///
-/// Sizes count the bytes of values before encoding, without the lengths of byte arrays. BOOLEAN values count one byte
-/// each, and each definition or repetition level counts two.
+/// Sizes count value bytes before encoding, without byte array lengths. A BOOLEAN value counts as one byte, and each
+/// definition or repetition level as two.
 ///
 /// ```
 /// use herringbone::{ContentDefinedChunking, WriteOptions};
@@ -39,12 +40,12 @@ use herringbone_core::levels::DefinitionLevels;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContentDefinedChunking {
-    /// The number of bytes before which a page does not end by its content, 256 KiB by default.
+    /// The number of bytes before a content-defined boundary can end a page, 256 KiB by default.
     pub min_chunk_bytes: usize,
     /// The number of bytes after which a page ends whatever its content, 1 MiB by default. A row is never split.
     pub max_chunk_bytes: usize,
-    /// The weight of finding the same pages again against the number of pages, 0 by default. Each step up doubles the
-    /// probability that a page ends, and each step down halves it. Values from -3 to 3 are useful.
+    /// The trade-off between finding the same pages again and having fewer pages, 0 by default. Each step up doubles
+    /// the probability that a page ends, and each step down halves it. Useful values range from -3 to 3.
     pub norm_level: i32,
 }
 
@@ -65,7 +66,7 @@ impl ContentDefinedChunking {
         Self::default()
     }
 
-    /// Sets the number of bytes before which a page does not end by its content.
+    /// Sets the number of bytes before a content-defined boundary can end a page.
     #[must_use]
     pub fn min_chunk_bytes(mut self, min_chunk_bytes: usize) -> Self {
         self.min_chunk_bytes = min_chunk_bytes;
@@ -79,14 +80,14 @@ impl ContentDefinedChunking {
         self
     }
 
-    /// Sets the weight of finding the same pages again against the number of pages.
+    /// Sets the trade-off between finding the same pages again and having fewer pages.
     #[must_use]
     pub fn norm_level(mut self, norm_level: i32) -> Self {
         self.norm_level = norm_level;
         self
     }
 
-    /// Returns the mask of hashes that end a page: all of its bits are 0 in such a hash.
+    /// Returns the mask for page-ending hashes. All of its bits are 0 in such a hash.
     fn mask(&self) -> Result<u64> {
         let (min, max) = (self.min_chunk_bytes, self.max_chunk_bytes);
         if min >= max {
@@ -94,8 +95,8 @@ impl ContentDefinedChunking {
                 "min_chunk_bytes is {min}, and must be less than max_chunk_bytes, which is {max}"
             )));
         }
-        // The average size is midway between the sizes. A page consists of the minimum, and of the bytes up to the last
-        // of the hashes.
+        // The average size is midway between the two. A page consists of the minimum plus the bytes up to the last of
+        // the hashes.
         let bytes_per_hash = (max - min) / 2 / NUM_TABLES;
         let bits = i64::from(bytes_per_hash.checked_ilog2().unwrap_or(0));
         let bits = bits - i64::from(self.norm_level);
@@ -110,7 +111,7 @@ impl ContentDefinedChunking {
     }
 }
 
-/// The hash of a column's levels and values, which continues across pages and row groups.
+/// A rolling hash of a column's levels and values. It continues across pages and row groups.
 #[derive(Clone, Copy)]
 pub(crate) struct Chunker {
     min_bytes: usize,
@@ -120,9 +121,9 @@ pub(crate) struct Chunker {
     hash: u64,
     /// The number of bytes since the page started.
     num_bytes: usize,
-    /// The number of rows whose hash had the rare form, since a page last ended by its content.
+    /// The number of rows with a rare hash since a page last ended by its content.
     num_matches: usize,
-    /// True if the hash has had the rare form since the last row was checked.
+    /// True if the hash has been rare since the last row was checked.
     is_match: bool,
 }
 
@@ -140,7 +141,7 @@ impl fmt::Debug for Chunker {
 /// The levels of some rows.
 pub(crate) struct RowLevels<'a> {
     pub(crate) num_rows: usize,
-    /// The repetition levels, one per entry, or none if the column has no lists.
+    /// The repetition levels, one per entry. Empty if the column has no lists.
     pub(crate) rep: &'a [u8],
     pub(crate) def: &'a DefinitionLevels,
     pub(crate) max_def: u8,
@@ -150,7 +151,7 @@ impl Chunker {
     /// Creates the hash for a column without values.
     ///
     /// # Errors
-    /// Fails with `Argument` if the sizes contradict each other, or are too close.
+    /// Fails with `Argument` if the sizes contradict each other or are too close.
     pub(crate) fn new(chunking: &ContentDefinedChunking) -> Result<Self> {
         Ok(Self {
             min_bytes: chunking.min_chunk_bytes,
@@ -164,7 +165,7 @@ impl Chunker {
         })
     }
 
-    /// Hashes the next rows, and returns those that begin pages, counted from the first.
+    /// Hashes the next rows and returns those starting pages, counted from the first.
     pub(crate) fn page_starts(&mut self, levels: &RowLevels<'_>, slots: &Slots<'_>) -> Vec<usize> {
         let (values, keys) = match slots {
             Slots::Values(values) => (values, None),
@@ -218,7 +219,7 @@ impl Chunker {
         }
     }
 
-    /// Hashes the rows, using `roll_value` for the value in each slot.
+    /// Hashes the rows, using `roll_value` for each slot's value.
     fn starts(
         &mut self,
         levels: &RowLevels<'_>,
@@ -276,7 +277,7 @@ impl Chunker {
         }
     }
 
-    /// Returns true if the last hashed row begins a page.
+    /// Returns true if the last hashed row starts a page.
     fn begins_page(&mut self) -> bool {
         if std::mem::take(&mut self.is_match) {
             self.num_matches += 1;
