@@ -243,7 +243,7 @@ impl FileEncoder {
         }
     }
 
-    /// Ends the row group, which has `num_rows` rows. It only declares the sorting columns if `is_sorted` is true.
+    /// Ends the row group, declaring the sorting columns only if `is_sorted` is true. It has `num_rows` rows.
     ///
     /// # Errors
     /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the row group lacks column chunks, or if
@@ -284,13 +284,13 @@ impl FileEncoder {
                 .sorting_columns(sorting_columns.filter(|_| is_sorted))
                 .file_offset(start as i64)
                 .total_compressed_size(compressed)
-                // The format has 32 768 ordinals, so further row groups do not have one.
+                // The format only has 32 768 ordinals, so any further row groups go without.
                 .ordinal(i16::try_from(self.row_groups.len()).ok()),
         );
         Ok(out)
     }
 
-    /// Reports how a chunk of the row group under construction is stored, if the options request an explanation.
+    /// Reports how a chunk of the current row group is stored, if the options request an explanation.
     fn explain(&self, column: &EncodedColumn) {
         if let Some(explanation) = &self.plan.options.explanation {
             let path = column.metadata.path_in_schema.clone();
@@ -298,7 +298,7 @@ impl FileEncoder {
         }
     }
 
-    /// Appends the pages of a chunk to `out`, and returns the chunk's metadata.
+    /// Appends a chunk's pages to `out`, returning the chunk's metadata.
     fn chunk(&mut self, column: EncodedColumn, out: &mut Vec<Bytes>) -> ColumnChunk {
         let (mut metadata, mut offset_index) = (column.metadata, column.offset_index);
         self.place(&mut metadata, offset_index.as_mut());
@@ -317,11 +317,11 @@ impl FileEncoder {
         }
     }
 
-    /// Finishes the file with the page indexes and the footer.
+    /// Finishes the file, returning the page indexes and the footer.
     ///
     /// # Errors
-    /// Fails with [`Limit`](herringbone_format::ErrorKind::Limit) if the footer is larger than the format allows, and
-    /// with the errors of encryption.
+    /// Fails with [`Limit`](herringbone_format::ErrorKind::Limit) if the footer is larger than the format allows. Also
+    /// returns encryption errors.
     pub fn finish(mut self) -> Result<FileEnd> {
         self.drop_indexes_of_single_pages();
         let mut writer = CompactWriter::new();
@@ -382,7 +382,7 @@ impl FileEncoder {
                 .is_some_and(|encryption| encryption.encrypts_footer()),
         };
         let metadata = match encryption {
-            // We copy the metadata, because a slice would keep the page indexes in memory.
+            // We copy the metadata, since a slice would keep the page indexes in memory.
             None => bytes.get(start..).unwrap_or_default().to_vec(),
             Some(_) => {
                 let mut writer = CompactWriter::new();
@@ -405,7 +405,7 @@ impl FileEncoder {
         }
     }
 
-    /// Returns the row group and the column of each chunk, in file order.
+    /// Returns each chunk's row group and column, in file order.
     fn ordinals(&self) -> Vec<(usize, usize)> {
         let groups = self.row_groups.iter().enumerate();
         let columns = |(ordinal, group): (usize, &RowGroup)| {
@@ -443,7 +443,7 @@ impl FileEncoder {
     }
 }
 
-/// Returns the bytes of an encrypted file that come before its tail.
+/// Returns an encrypted file's bytes before its tail.
 fn encrypted_footer(encryption: &dyn FileEncryption, parts: &FileMetadataParts) -> Result<Vec<u8>> {
     let mut sealed = parts.clone();
     for (row_group, group) in sealed.row_groups.iter_mut().enumerate() {
@@ -458,7 +458,7 @@ fn encrypted_footer(encryption: &dyn FileEncryption, parts: &FileMetadataParts) 
     encryption.seal_footer(writer.finish())
 }
 
-/// Writes an index, encrypted if there is a cipher for it. Returns the index's offset and length in the file.
+/// Writes an index, encrypting it if there is a cipher. Returns the index's file offset and length.
 fn encode(
     writer: &mut CompactWriter,
     base: u64,

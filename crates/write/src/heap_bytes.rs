@@ -1,10 +1,10 @@
-//! The approximate memory that metadata takes, which grows with the pages and row groups of a file.
+//! The approximate memory taken by metadata. It grows with a file's pages and row groups.
 
 use herringbone_format::{
     ColumnChunk, ColumnIndex, ColumnMetaData, OffsetIndex, PageLocation, Statistics,
 };
 
-/// Returns the number of bytes that a chunk's metadata reserves until it is written to the footer.
+/// Returns the number of bytes reserved by a chunk's metadata until it is written to the footer.
 pub(super) fn by_metadata(metadata: &ColumnMetaData) -> usize {
     let path = &metadata.path_in_schema;
     let names: usize = path.iter().map(String::capacity).sum();
@@ -41,7 +41,7 @@ fn by_statistics(statistics: &Statistics) -> usize {
     bounds.into_iter().flatten().map(Vec::capacity).sum()
 }
 
-/// Returns the number of bytes that a chunk's page indexes reserve.
+/// Returns the number of bytes reserved by a chunk's page indexes.
 pub(super) fn by_indexes(column: Option<&ColumnIndex>, offset: Option<&OffsetIndex>) -> usize {
     let column = column.map_or(0, |index| {
         index.null_pages.capacity()

@@ -1,4 +1,4 @@
-//! A way to end a write before all of its rows are written.
+//! A way to end a write early.
 
 use std::fmt::Debug;
 
@@ -6,9 +6,9 @@ use herringbone_format::Result;
 
 /// A program's way to end a write early, for example for Ctrl-C.
 ///
-/// Pages can take long to compress, so each thread asks before each page. If the level is slow, from 13 on for zstd and
-/// from 5 on for Brotli, it also asks between pieces of 128 KiB. The thread that writes asks every 50 milliseconds,
-/// too, while it waits for others.
+/// Pages can take long to compress, so each thread asks before each page. At slow levels (from 13 for zstd and from 5
+/// for Brotli), it also asks between 128 KiB pieces. The writing thread asks every 50 milliseconds as well while it is
+/// waiting for others.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -35,9 +35,9 @@ use herringbone_format::Result;
 /// # assert!(options.interrupt.is_some_and(|it| it.check().is_err()));
 /// ```
 pub trait Interrupt: Debug + Send + Sync {
-    /// Fails if the write should end. After an error, all later calls fail as well.
+    /// Fails if the write should end. After an error, all later calls must fail as well.
     ///
     /// # Errors
-    /// Returns the error with which the write ends.
+    /// Returns the error to end the write with.
     fn check(&self) -> Result<()>;
 }

@@ -1,12 +1,12 @@
-//! The writing half of the data path, which encodes Arrow arrays straight into pages.
+//! The writing half of the data path. It encodes Arrow arrays straight into pages.
 //!
 //! ```text
 //! RecordBatch → leaf arrays → levels + values → page → column chunk → row group → footer → bytes
 //! ```
 //!
-//! A [`WritePlan`] contains the settings of each column. A [`ColumnWriter`] encodes the rows that one column has in one
-//! row group into an [`EncodedColumn`]. Columns do not depend on each other, so any number of threads can write them. A
-//! [`FileEncoder`] then assembles the column chunks into a file. This crate does no I/O.
+//! A [`WritePlan`] holds each column's settings. A [`ColumnWriter`] encodes one column's rows in one row group into an
+//! [`EncodedColumn`]. Since columns don't depend on each other, any number of threads can write them. A [`FileEncoder`]
+//! then assembles the column chunks into a file. This crate does no I/O.
 //!
 //! This crate is for the crates of this workspace. Its API changes with any release, except for the items that
 //! `herringbone` exports.

@@ -1,7 +1,7 @@
-//! The options of a writer by name, in one table for the command, for Python and for engines.
+//! Writer options, keyed by name. The command, the Python bindings and the engines all share this table.
 //!
-//! A row has the name of a field in [`WriteOptions`] or [`ColumnOptions`], and reads the field's value from text. A
-//! host whose users know another name or value translates it before it looks into this table.
+//! A row is named after a field in [`WriteOptions`] or [`ColumnOptions`], and parses the field's value from text. If a
+//! host's users know another name or value, the host translates it before looking into this table.
 
 use herringbone_core::compression::Compression;
 use herringbone_format::{Encoding, Error, Result};
@@ -13,7 +13,8 @@ use super::options::{
     ColumnOptions, Compatibility, DataPageVersion, Prefer, StatisticsLevel, WriteOptions,
 };
 
-/// A writer's option, by its name.
+/// A writer option that can be set by name. Use this to pass options through from a command line, a configuration file
+/// or another language.
 ///
 /// ```
 /// use herringbone::{WriteOption, WriteOptions};
@@ -29,19 +30,19 @@ use super::options::{
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct WriteOption {
-    /// The name of the option's field.
+    /// The option's field name.
     pub name: &'static str,
-    /// The kind of the option's value.
+    /// The kind of value the option takes.
     pub kind: OptionKind,
-    /// The default value, or the way in which the writer chooses one.
+    /// The default value, or how the writer chooses one.
     pub default: &'static str,
-    /// The option's purpose, in one sentence without a period.
+    /// The option's purpose, in one sentence without a period. Used in help texts.
     pub help: &'static str,
     choices: fn() -> Vec<String>,
     set: Set,
 }
 
-/// The kind of value that an option has.
+/// The kind of value that an option takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OptionKind {
@@ -49,15 +50,15 @@ pub enum OptionKind {
     Switch,
     /// A number.
     Count,
-    /// A number of bytes, for example `65536` or `64KiB`.
+    /// A size in bytes, for example `65536` or `64KiB`.
     Bytes,
     /// One of [`WriteOption::choices`].
     Choice,
-    /// One of [`WriteOption::choices`]. If the codec has levels, a level may follow after a colon, as in `zstd:9`.
+    /// One of [`WriteOption::choices`]. If the codec has levels, a level can follow after a colon, as in `zstd:9`.
     Codec,
     /// `on`, or two sizes, as in `256KiB..1MiB`.
     Sizes,
-    /// A share between 0 and 1. If the number of distinct values is known, it may follow after a colon, as in
+    /// A share between 0 and 1. If the number of distinct values is known, it can follow after a colon, as in
     /// `0.01:5000`.
     Share,
     /// Any text.
@@ -70,7 +71,7 @@ enum Set {
     File(fn(&mut WriteOptions, &str) -> Result<()>),
 }
 
-/// Makes a row, in which `$read` converts text to the field's value, or fails.
+/// Makes a row. `$read` parses the field's value from text, or fails.
 macro_rules! row {
     (
         $on:ident $set:ident [$($field:ident).+ $name:ident]
@@ -92,23 +93,23 @@ macro_rules! row {
     (@choices $choices:expr) => { || $choices.iter().map(ToString::to_string).collect() };
 }
 
-/// Makes a row for an option of columns.
+/// Makes a row for a column option.
 macro_rules! column {
     ($name:ident $($rest:tt)*) => { row!(ColumnOptions Column [$name $name] $($rest)*) };
 }
 
-/// Makes a row for an option of the whole file.
+/// Makes a row for a whole-file option.
 macro_rules! file {
     ($name:ident $($rest:tt)*) => { row!(WriteOptions File [$name $name] $($rest)*) };
 }
 
-/// Makes a row for an option of the type mapping.
+/// Makes a row for a type mapping option.
 macro_rules! schema {
     ($name:ident $($rest:tt)*) => { row!(WriteOptions File [schema.$name $name] $($rest)*) };
 }
 
 impl WriteOption {
-    /// All options, starting with the options of columns.
+    /// All options, starting with the column options.
     #[rustfmt::skip]
     pub const ALL: &'static [Self] = &[
         column!(compression Codec(Compression::NAMES) "zstd:1"
@@ -219,22 +220,22 @@ impl WriteOption {
         })
     }
 
-    /// Returns true if each column may have a value of its own.
+    /// Returns true if the option can be set per column.
     #[must_use]
     pub fn is_of_columns(&self) -> bool {
         matches!(self.set, Set::Column(_))
     }
 
-    /// Returns the option's possible values if they are few, and otherwise nothing.
+    /// Returns the option's possible values, or nothing if there are too many to list.
     #[must_use]
     pub fn choices(&self) -> Vec<String> {
         (self.choices)()
     }
 
-    /// Checks that the option can have this value.
+    /// Checks that the option accepts this value.
     ///
     /// # Errors
-    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if it cannot. The message names the possible
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if it does not. The message names the possible
     /// values.
     pub fn check(&self, text: &str) -> Result<()> {
         match self.set {
@@ -245,11 +246,11 @@ impl WriteOption {
 }
 
 impl ColumnOptions {
-    /// Sets the option with this name to a value. [`WriteOption::ALL`] lists the options.
+    /// Sets the named option. [`WriteOption::ALL`] lists the options.
     ///
     /// # Errors
-    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if columns have no option with this name, or if
-    /// the option cannot have this value.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if there is no such column option, or if it
+    /// does not accept this value.
     pub fn set(&mut self, name: &str, text: &str) -> Result<()> {
         match WriteOption::named(name)?.set {
             Set::Column(set) => set(self, text).map_err(|error| named(error, name)),
@@ -261,12 +262,11 @@ impl ColumnOptions {
 }
 
 impl WriteOptions {
-    /// Sets the option with this name to a value. An option of columns is set for all columns. [`WriteOption::ALL`]
-    /// lists the options.
+    /// Sets the named option. A column option is set for all columns. [`WriteOption::ALL`] lists the options.
     ///
     /// # Errors
-    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if no option has this name, or if it cannot
-    /// have this value.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if there is no such option, or if it does not
+    /// accept this value.
     pub fn set(&mut self, name: &str, text: &str) -> Result<()> {
         match WriteOption::named(name)?.set {
             Set::Column(set) => set(&mut self.columns, text),
@@ -296,7 +296,7 @@ fn names_of<T>(values: &[(&'static str, T)]) -> Vec<&'static str> {
     values.iter().map(|(name, _)| *name).collect()
 }
 
-/// Returns the names of value encodings. Dictionaries are not included, because they have an option of their own.
+/// Returns the names of value encodings. Dictionaries aren't included, since they have an option of their own.
 fn value_encodings() -> Vec<String> {
     use Encoding::{PlainDictionary, RleDictionary};
     let encodings = Encoding::ALL.iter();
@@ -343,7 +343,7 @@ fn chunking(text: &str) -> Result<Option<ContentDefinedChunking>> {
 mod tests {
     use super::*;
 
-    /// Returns a value of the option's kind that differs from the default.
+    /// Returns a non-default value of the option's kind.
     fn example(option: &WriteOption) -> String {
         match option.kind {
             OptionKind::Switch => if option.default == "on" { "off" } else { "on" }.to_owned(),
@@ -402,7 +402,7 @@ mod tests {
             options.set(option.name, option.default).unwrap();
             let is_unset =
                 |it: &WriteOptions| format!("{it:?}") == format!("{:?}", WriteOptions::new());
-            // Options without a default of their own type are set now. Their default is in settings.rs.
+            // Options without a default of their own type are set by now. Their default is in settings.rs.
             assert!(
                 is_unset(&options) || option.is_of_columns() || option.name == "prefer",
                 "{}",

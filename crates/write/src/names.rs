@@ -1,4 +1,4 @@
-//! The text form of options with only a few values.
+//! The text form of options with few values.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use herringbone_text::size::Size;
 use super::content_defined::ContentDefinedChunking;
 use super::options::{BloomFilterOptions, Compatibility, DataPageVersion, Prefer, StatisticsLevel};
 
-/// Returns the value with this name, which may be in upper or lower case, and with hyphens or underscores.
+/// Returns the named value. The name is matched without regard to case, and with hyphens or underscores.
 ///
 /// # Errors
 /// Fails with `Argument` if no value has this name.
@@ -25,7 +25,7 @@ pub(crate) fn choose<T: Copy>(what: &str, text: &str, values: &[(&str, T)]) -> R
     })
 }
 
-/// Implements the text form of an enum. Each value has a name, and may have a further name that only `FromStr` accepts.
+/// Implements an enum's text form. Each value has a name, and can have an alias that only `FromStr` accepts.
 macro_rules! names {
     ($what:literal $name:ident { $($variant:ident $text:literal $(or $other:literal)?,)+ }) => {
         impl $name {
@@ -113,7 +113,7 @@ impl FromStr for ContentDefinedChunking {
                 "`{level}` is not a level; expected a number such as -1, 0 or 2"
             ))
         })?;
-        // A minimum of 0 bytes is allowed, unlike other sizes of 0.
+        // Unlike for other sizes, a minimum of 0 bytes is allowed.
         let min = if min == "0" { 0 } else { size(min)? };
         let max = size(max)?;
         if min >= max {
@@ -127,7 +127,7 @@ impl FromStr for ContentDefinedChunking {
 }
 
 impl fmt::Display for BloomFilterOptions {
-    /// Formats the share of false positives, followed by the number of distinct values after a colon if it is set.
+    /// Formats the false positive rate, followed by a colon and the number of distinct values if it is set.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.distinct_values {
             None => f.pad(&self.false_positives.to_string()),
@@ -163,7 +163,7 @@ impl FromStr for BloomFilterOptions {
     }
 }
 
-/// Returns the number of bytes that a text stands for.
+/// Parses a text as a size in bytes.
 ///
 /// # Errors
 /// Fails with `Argument` if the text is not a number of bytes.
@@ -173,10 +173,10 @@ pub(crate) fn size(text: &str) -> Result<usize> {
         .map_err(|why| Error::argument(format!("`{text}`: {why}")))
 }
 
-/// Returns the number that a text stands for.
+/// Parses a text as a number.
 ///
 /// # Errors
-/// Fails with `Argument` if the text is not a number, or if the type cannot hold it.
+/// Fails with `Argument` if the text is not a number or does not fit the type.
 pub(crate) fn number<N: FromStr>(text: &str) -> Result<N> {
     text.parse()
         .map_err(|_| Error::argument(format!("`{text}` is not a number of at least 0")))

@@ -1,4 +1,4 @@
-//! The observers that see a column chunk's values: its bloom filter, and statistics that the caller supplies.
+//! Observers of a column chunk's values: its bloom filter and the caller's statistics.
 
 use herringbone_format::Result;
 
@@ -8,7 +8,7 @@ use super::settings::ColumnSettings;
 use herringbone_core::bloom_filter::{BloomFilterBuilder, hash};
 use herringbone_core::encoding::physical_values::Values;
 
-/// The observers of a column chunk, which receive each value at least once.
+/// A column chunk's observers. They receive each value at least once.
 pub(super) struct Observers {
     pub(super) bloom_filter: Option<BloomFilterBuilder>,
     pub(super) statistics: Option<Box<dyn ColumnStatistics>>,

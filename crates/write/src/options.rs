@@ -1,4 +1,4 @@
-//! The options that select the form of written files.
+//! Writer options.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use super::selector::ColumnSelector;
 use herringbone_core::compression::Compression;
 use herringbone_core::extension::ExtensionType;
 
-/// The readers for which a file is written. They limit the encodings of a column chunk, among which the writer chooses
-/// by a sample of the values.
+/// The readers a file is written for. They limit a column chunk's encodings. Within the limit, the writer chooses by
+/// sampling the values.
 ///
 /// | | `Widest` | `Modern` | `Newest` |
 /// |---|---|---|---|
@@ -30,7 +30,7 @@ use herringbone_core::extension::ExtensionType;
 /// | booleans | PLAIN | PLAIN, RLE | like `Modern` |
 /// | order of floating point bounds | that of the type | IEEE 754 total order | like `Modern` |
 ///
-/// The following readers are supported. We tested only the versions in the "checked" column:
+/// The following readers are supported. We only tested the versions in the "checked" column:
 ///
 /// | | checked | not checked, according to their projects |
 /// |---|---|---|
@@ -40,11 +40,11 @@ use herringbone_core::extension::ExtensionType;
 /// | `Newest` with ALP | none of those four | |
 ///
 /// Spark before 4.3 rejects BYTE_STREAM_SPLIT if it reads columns as vectors, which is its default. **Spark 4.0.0 reads
-/// wrong values** from pages in DELTA_LENGTH_BYTE_ARRAY, whichever program wrote them. Versions 4.0.5, 4.1.4 and 4.2.1
-/// do not.
+/// wrong values** from DELTA_LENGTH_BYTE_ARRAY pages, whichever program wrote them. Versions 4.0.5, 4.1.4 and 4.2.1 do
+/// not.
 ///
-/// Readers that do not support the total order ignore these bounds. A reader that does not support an encoding fails at
-/// the first page that uses it.
+/// Readers without total order support ignore these bounds. A reader without support for an encoding fails at the first
+/// page using it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Compatibility {
@@ -57,29 +57,30 @@ pub enum Compatibility {
     Newest,
 }
 
-/// The weight of a file's bytes against the time that every read of it takes.
+/// The trade-off between a file's size and the time of each read. Use this if you know your storage: the slower it is,
+/// the more a smaller file helps.
 ///
-/// We estimate times with a table of decoding costs, never with a clock, so that equal values always produce equal
-/// bytes.
+/// Times are estimated from a table of decoding costs, never measured by a clock, so that equal values always produce
+/// equal bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Prefer {
     /// The fewest bytes, whatever the time to read.
     Size,
-    /// Few bytes, for storage that delivers some 50 MB/s.
+    /// Few bytes, for storage that delivers about 50 MB/s.
     #[default]
     Balanced,
-    /// The least time to read, from storage that delivers some 500 MB/s.
+    /// The shortest read time, for storage that delivers about 500 MB/s.
     ReadSpeed,
 }
 
-/// The version of data pages.
+/// The data page version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DataPageVersion {
     /// Levels and values are compressed together.
     V1,
-    /// Levels are stored uncompressed, and so are values that compression does not shrink.
+    /// Levels are stored uncompressed, and so are values that do not compress well.
     V2,
 }
 
@@ -87,17 +88,17 @@ pub enum DataPageVersion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum StatisticsLevel {
-    /// No null counts and no bounds, so that filters cannot skip column chunks.
+    /// No null counts and no bounds. Note that filters then cannot skip column chunks.
     None,
     /// Only null counts.
     Counts,
-    /// Null counts, and the bounds of column chunks.
+    /// Null counts and column chunk bounds.
     Chunk,
-    /// Null counts, the bounds of column chunks, and the bounds of pages in a column index.
+    /// Null counts, column chunk bounds, and page bounds in a column index.
     Page,
 }
 
-/// The handling of a row group whose rows are not sorted by the [sorting columns](WriteOptions::sorting_columns).
+/// The handling of row groups that aren't sorted by the [sorting columns](WriteOptions::sorting_columns).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -118,17 +119,18 @@ pub enum StatisticsLevel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum UnsortedRows {
-    /// Rows are not checked, because the caller guarantees that they are sorted.
+    /// Rows aren't checked. The caller guarantees that they are sorted.
     #[default]
     Unchecked,
-    /// The writer returns an error that names the first row out of order. The rows of the whole file must be sorted,
-    /// and only row groups that the caller ends are checked separately.
+    /// The writer returns an error naming the first row out of order. The rows of the whole file must be sorted, except
+    /// that row groups ended by the caller are checked separately.
     Error,
-    /// A row group with unsorted rows does not declare the sorting columns, but the others do.
+    /// Row groups with unsorted rows do not declare the sorting columns, but the others do.
     OmitSortingColumns,
 }
 
-/// The options of a column's bloom filter.
+/// The bloom filter options of a column. Use a bloom filter if you often search for single values that bounds cannot
+/// rule out, such as random identifiers.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -154,16 +156,16 @@ pub enum UnsortedRows {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct BloomFilterOptions {
-    /// The share of absent values that the filter fails to rule out, between 0 and 1.
+    /// The false positive rate, between 0 and 1. That is, the share of absent values that the filter fails to rule out.
     pub false_positives: f64,
-    /// The number of distinct values per row group for which the filter is sized, or `None` to count them.
+    /// The number of distinct values per row group to size the filter for, or `None` to count them.
     pub distinct_values: Option<u64>,
-    /// The maximum size of a filter in bytes.
+    /// The maximum filter size in bytes.
     pub max_bytes: usize,
 }
 
 impl BloomFilterOptions {
-    /// Creates options for a filter with this share of false positives, whose size follows from the values.
+    /// Creates options for a filter with this false positive rate. Its size follows from the values.
     #[must_use]
     pub fn new(false_positives: f64) -> Self {
         Self {
@@ -184,13 +186,13 @@ impl Default for BloomFilterOptions {
 }
 
 herringbone_format::setters! { BloomFilterOptions {
-    /// Sets the number of distinct values per row group for which the filter is sized.
+    /// Sets the number of distinct values per row group to size the filter for.
     distinct_values: u64 => Some;
-    /// Sets the maximum size of a filter in bytes.
+    /// Sets the maximum filter size in bytes.
     max_bytes: usize;
 }}
 
-/// The options of columns. If an option is `None`, we take it from more general options, and finally from
+/// Column options. If an option is `None`, it is taken from more general options, and finally from
 /// [`WriteOptions::compatibility`].
 ///
 /// ```
@@ -215,31 +217,31 @@ herringbone_format::setters! { BloomFilterOptions {
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ColumnOptions {
-    /// The compression of pages. The default is ZSTD at level 1, or SNAPPY without the feature `zstd`. With the
-    /// default, pages are not compressed if that saves too little, as [`Prefer`] describes.
+    /// The page compression. The default is ZSTD at level 1, or SNAPPY without the feature `zstd`. With the default,
+    /// pages aren't compressed if that saves too little, as [`Prefer`] describes.
     pub compression: Option<Compression>,
-    /// The encoding of values outside a dictionary. By default, a sample of the values decides. It is an error if the
-    /// encoding does not support the column's type. RLE_DICTIONARY is equivalent to `dictionary(true)`.
+    /// The encoding of values outside a dictionary. By default, the writer decides by sampling the values. It is an
+    /// error if the encoding does not support the column's type. RLE_DICTIONARY is equivalent to `dictionary(true)`.
     pub encoding: Option<Encoding>,
-    /// True if values use a dictionary for as long as its indices take fewer bytes than PLAIN values. By default, a
-    /// sample decides, unless an encoding is set.
+    /// True if values use a dictionary for as long as its indices take fewer bytes than PLAIN values. By default, the
+    /// writer decides by sampling, unless an encoding is set.
     pub dictionary: Option<bool>,
-    /// The maximum size of a dictionary in bytes, 1 MiB by default. An Arrow dictionary that fits is written completely
-    /// and in its order, including values that no slot uses. An ordered Arrow dictionary is always written completely,
+    /// The maximum dictionary size in bytes, 1 MiB by default. If an Arrow dictionary fits, it is written completely
+    /// and in its own order, including any unused values. An ordered Arrow dictionary is always written completely,
     /// because its order has a meaning.
     pub dictionary_bytes: Option<usize>,
-    /// The bounds to write, which are those of pages by default.
+    /// The bounds to write. By default, these are page bounds.
     pub statistics: Option<StatisticsLevel>,
-    /// True if we write the number of distinct values for column chunks whose values are all in a dictionary, which is
-    /// the default.
+    /// True if the number of distinct values is written for column chunks with all values in a dictionary. This is the
+    /// default.
     pub distinct_counts: Option<bool>,
-    /// The maximum length in bytes of strings and binary values in bounds, 64 by default.
+    /// The maximum length of string and binary bounds in bytes, 64 by default. Longer bounds are truncated.
     pub truncate_bounds: Option<usize>,
     /// The bloom filter to write, none by default. The format has no bloom filters for BOOLEAN columns. An option for
-    /// all columns therefore leaves these out, but an option for such a column is an error.
+    /// all columns therefore skips these, but an option for such a column is an error.
     pub bloom_filter: Option<BloomFilterOptions>,
-    /// The approximate number of bytes that the values of a page take, 1 MiB by default. With [content-defined
-    /// chunking](WriteOptions::content_defined_chunking), the default is at least twice the size of the largest chunk.
+    /// The approximate size of a page's values in bytes, 1 MiB by default. With [content-defined
+    /// chunking](WriteOptions::content_defined_chunking), the default is at least twice the largest chunk size.
     pub page_bytes: Option<usize>,
     /// The maximum number of rows per page, 32 768 by default. With [content-defined
     /// chunking](WriteOptions::content_defined_chunking), there is no limit by default.
@@ -247,42 +249,42 @@ pub struct ColumnOptions {
 }
 
 herringbone_format::setters! { ColumnOptions {
-    /// Sets the compression of pages.
+    /// Sets the page compression.
     compression: Compression => Some;
     /// Sets the encoding of values outside a dictionary.
     encoding: Encoding => Some;
-    /// Switches dictionaries on or off, instead of letting a sample decide.
+    /// Switches dictionaries on or off, rather than letting the writer decide by sampling.
     dictionary: bool => Some;
-    /// Limits the size of a dictionary in bytes.
+    /// Limits the dictionary size in bytes.
     dictionary_bytes: usize => Some;
     /// Sets the bounds to write.
     statistics: StatisticsLevel => Some;
-    /// Switches the counts of distinct values on or off.
+    /// Switches distinct value counts on or off.
     distinct_counts: bool => Some;
     /// Limits the length of bounds in bytes.
     truncate_bounds: usize => Some;
     /// Writes a bloom filter with these options.
     bloom_filter: BloomFilterOptions => Some;
-    /// Sets the approximate size of a page in bytes.
+    /// Sets the approximate page size in bytes.
     page_bytes: usize => Some;
     /// Sets the maximum number of rows in a page.
     page_rows: usize => Some;
 }}
 
 impl ColumnOptions {
-    /// Creates options in which nothing is set.
+    /// Creates options with nothing set.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns the options of `other`, completed by the options of `self` that `other` does not set.
+    /// Returns the options of `other`, falling back to `self` for any that are unset.
     pub(crate) fn overridden_by(&self, other: &Self) -> Self {
         Self {
             compression: other.compression.or(self.compression),
             encoding: other.encoding.or(self.encoding),
             dictionary: other.dictionary.or(match other.encoding {
-                // An encoding set here overrides a dictionary that more general options request.
+                // An encoding set here overrides a dictionary requested by more general options.
                 Some(_) => None,
                 None => self.dictionary,
             }),
@@ -297,7 +299,7 @@ impl ColumnOptions {
     }
 }
 
-/// A column by which rows are sorted.
+/// A column to sort rows by.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -320,16 +322,16 @@ impl ColumnOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SortingColumnOption {
-    /// The column's path, in parts.
+    /// The column path.
     pub path: Vec<String>,
-    /// True if the values descend.
+    /// True for descending order.
     pub descending: bool,
     /// True if nulls precede all values.
     pub nulls_first: bool,
 }
 
 impl SortingColumnOption {
-    /// Sorts by the column with this path, with ascending values and with the nulls last.
+    /// Sorts by the column with this path, in ascending order and with nulls last.
     #[must_use]
     pub fn new<S: Into<String>>(path: impl IntoIterator<Item = S>) -> Self {
         Self {
@@ -339,13 +341,13 @@ impl SortingColumnOption {
         }
     }
 
-    /// Chooses whether the values descend.
+    /// Selects descending or ascending order.
     #[must_use]
     pub fn descending(self, descending: bool) -> Self {
         Self { descending, ..self }
     }
 
-    /// Chooses whether nulls precede all values.
+    /// Selects if nulls precede all values.
     #[must_use]
     pub fn nulls_first(self, nulls_first: bool) -> Self {
         Self {
@@ -355,7 +357,7 @@ impl SortingColumnOption {
     }
 }
 
-/// The options for writing a file. The default suits most files.
+/// Writer options. The defaults suit most files.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -376,102 +378,97 @@ impl SortingColumnOption {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// The readers for which the file is written.
+    /// The readers the file is written for.
     pub compatibility: Compatibility,
-    /// The options that apply to all columns.
+    /// The options for all columns.
     pub columns: ColumnOptions,
-    /// The options of some columns. If several of them select the same column, the last one wins.
+    /// The options of some columns. If several entries select the same column, the last one wins.
     pub overrides: Vec<(ColumnSelector, ColumnOptions)>,
-    /// The weight of bytes against the time to read. If this is set, pages that hardly shrink are stored without the
-    /// codec even if you requested the codec. Otherwise, this happens only with the default codec.
+    /// The trade-off between size and read time. If set, pages that hardly shrink are stored without the codec, even a
+    /// codec that you requested. Otherwise, this only happens with the default codec.
     pub prefer: Option<Prefer>,
-    /// The collector that records why columns are stored as they are.
+    /// The collector recording why columns are stored as they are.
     pub explanation: Option<Explanation>,
-    /// The version of data pages, or `None` to let `compatibility` decide.
+    /// The data page version, or `None` to let `compatibility` decide.
     pub data_page_version: Option<DataPageVersion>,
-    /// The version of the format that the footer declares, 1 or 2. The default is 1, and readers ignore it.
+    /// The format version declared in the footer, 1 or 2. The default is 1. Readers ignore it.
     pub format_version: i32,
-    /// The sizes of pages that end by their content. By default, pages end by their numbers of rows and bytes.
+    /// The sizes of content-defined pages. By default, pages end at a number of rows or bytes.
     ///
-    /// If rows are inserted, changed or deleted, only the pages around them change, and all others contain the same
-    /// values as before. Stores that share equal parts of files profit from this. If you set `page_rows` or
-    /// `page_bytes`, pages also end at these. They end with their row group, too, and if the dictionary grows too
-    /// large. Pages of equal values have equal bytes if they are in PLAIN, but pages of dictionary indices also depend
-    /// on the dictionary's order.
+    /// If rows are inserted, changed or deleted, only the pages around them change, and all others hold the same values
+    /// as before. Deduplicating stores profit from this. If you set `page_rows` or `page_bytes`, pages also end at
+    /// these limits. They end with their row group too, and when the dictionary overflows. Pages of equal values have
+    /// equal bytes in PLAIN, but pages of dictionary indices also depend on the dictionary's order.
     ///
-    /// Row groups that you encode column by column do not continue the hash of the row group before them.
+    /// Note that row groups encoded column by column do not continue the previous row group's hash.
     pub content_defined_chunking: Option<ContentDefinedChunking>,
-    /// True if offset indexes are written, and column indexes for columns with bounds of pages. A file in which each
-    /// column chunk has only one page has neither, because the indexes would repeat the chunks' metadata.
+    /// True if offset indexes are written, along with column indexes for columns with page bounds. If all column chunks
+    /// have a single page, the file has neither, because the indexes would repeat the chunk metadata.
     pub page_index: bool,
-    /// True if pages have a checksum.
+    /// True if pages have checksums.
     pub crc: bool,
     /// The maximum number of rows per row group.
     pub row_group_rows: usize,
-    /// The approximate size of a row group in the file in bytes.
+    /// The approximate stored size of a row group in bytes.
     pub row_group_bytes: usize,
-    /// The memory limit of the writer in bytes. If the writer has reserved more after some rows, the row group ends
-    /// early.
+    /// The writer's memory limit in bytes. If the writer has reserved more after some rows, the row group ends early.
     ///
-    /// Columns receive rows in slices of at most a sixteenth of the limit, but of at least 1024 rows, so the memory may
-    /// exceed the limit by the bytes that one slice adds. It may also exceed the limit by the footer, which does not
-    /// shrink when a row group ends, and by the batches of the last slices. A limit below 16 MiB was exceeded by up to
-    /// 40 percent for a few slices, in which columns ended pages.
+    /// Columns receive rows in slices of at most a sixteenth of the limit, but of at least 1024 rows. The memory can
+    /// therefore exceed the limit by what one slice adds. It can also exceed the limit by the footer, which doesn't
+    /// shrink when a row group ends, and by the batches of the last slices. In practice, a limit below 16 MiB was
+    /// exceeded by up to 40 percent for a few slices, while columns were ending pages.
     pub memory_bytes: usize,
-    /// The columns by which the writer sorts rows, most significant first. If empty, the rows keep their order. Equal
-    /// rows keep their order in any case. Floats are sorted like their bounds: for [`Modern`](Compatibility::Modern)
-    /// readers, this is the total order of IEEE 754. For others, both zeros are equal, and all NaNs are equal and
-    /// greater than all numbers. If the caller ends row groups, the rows of each row group are sorted separately. The
-    /// file declares its order.
+    /// The columns to sort rows by, most significant first. If empty, the rows keep their order. Equal rows keep their
+    /// order in any case. Floats are sorted like their bounds: for [`Modern`](Compatibility::Modern) readers, this is
+    /// the IEEE 754 total order. Otherwise, both zeros are equal, and all NaNs are equal and greater than all numbers.
+    /// If the caller ends row groups, each row group is sorted separately. The file declares its order.
     ///
-    /// The writer writes nothing to the file before it has received the last row. Rows that exceed `sort_memory_bytes`
-    /// wait in temporary files. These are unnamed if the system supports that, and encrypted if the output is
-    /// encrypted.
+    /// Nothing is written to the file before the last row has arrived. Rows beyond `sort_memory_bytes` are spilled to
+    /// temporary files. These are unnamed if the system supports that, and encrypted if the output is encrypted.
     pub sort_by: Vec<SortingColumnOption>,
-    /// The maximum size in bytes of the rows sorted in memory. Further rows are written to temporary files, and at most
-    /// 65 of these are open at once. The Arrow dictionaries of these rows stay in memory, and count towards this limit.
-    /// It is an error if they exceed half of it, or 16 MiB if that is more.
+    /// The memory limit for sorting, in bytes. Further rows are spilled to temporary files, with at most 65 of them
+    /// open at once. The rows' Arrow dictionaries stay in memory and count towards this limit. It is an error if they
+    /// exceed half of it, or 16 MiB if that is more.
     pub sort_memory_bytes: usize,
-    /// The folder for the temporary files of a sort. If `None`, it is the output file's folder, or the system's
-    /// temporary folder if the output is not a file.
+    /// The folder for the sort's temporary files. If `None`, it is the output file's folder, or the system's temporary
+    /// folder if the output is not a file.
     pub sort_folder: Option<PathBuf>,
-    /// The columns by which the caller has sorted the rows, most significant first. If the writer sorts the rows,
+    /// The columns that the caller has sorted the rows by, most significant first. If the writer sorts the rows,
     /// `sort_by` takes their place.
     pub sorting_columns: Vec<SortingColumnOption>,
-    /// The handling of rows not sorted by `sorting_columns`.
+    /// The handling of rows that aren't sorted by `sorting_columns`.
     pub unsorted_rows: UnsortedRows,
-    /// Pairs added to the file's metadata unchanged. Keys may repeat. The pairs take precedence over the metadata of
-    /// the Arrow schema.
+    /// Pairs added to the file's metadata unchanged. Keys can repeat. The pairs take precedence over the Arrow schema's
+    /// metadata.
     pub key_value_metadata: Vec<KeyValue>,
-    /// True if values outside the range of their type are written unchanged: decimals with more digits than their type
-    /// allows, and times of day from 24:00 on or below zero. Arrow arrays and Parquet files may contain such values,
-    /// which are an error by default. Values that the physical type cannot hold always remain an error.
+    /// True if out-of-range values are written unchanged: decimals with more digits than their type allows, and times
+    /// of day below zero or from 24:00 on. Arrow arrays and Parquet files can contain such values, but by default they
+    /// are an error. Values that don't fit the physical type are always an error.
     pub allow_out_of_range: bool,
-    /// The program that writes the file, by convention in the form `application version x (build y)`.
+    /// The program writing the file, by convention in the form `application version x (build y)`.
     pub created_by: String,
     /// The number of encoding threads, including the caller's. 0 means one thread per core.
     pub threads: usize,
-    /// The program's own threads. If `None`, all readers and writers of the process share one pool of threads.
+    /// The program's own threads. If `None`, all readers and writers in the process share one thread pool.
     pub spawn: Option<Arc<dyn Spawn>>,
-    /// The program's way to end the write early, for example for Ctrl-C. See [`Interrupt`].
+    /// The program's way to end the write early, for example on Ctrl-C. See [`Interrupt`].
     pub interrupt: Option<Arc<dyn Interrupt>>,
-    /// True if the writer may configure the C library of GNU/Linux to retain freed memory for the next row group.
-    /// Without this setting, each row group may take a page fault for every 4 KiB. The setting applies to the whole
-    /// process, and is permanent.
+    /// True if the writer is allowed to configure the GNU/Linux C library to keep freed memory for the next row group.
+    /// Otherwise, each row group can take a page fault for every 4 KiB. The setting applies to the whole process and is
+    /// permanent.
     pub tune_allocator: bool,
-    /// The mapping of Arrow types.
+    /// The Arrow type mapping.
     pub schema: WriteSchemaOptions,
-    /// The source of the encryption keys. If `None`, nothing is encrypted. With encryption, pages have version 1 unless
-    /// you request another one, because writers disagree about the encryption of version 2.
+    /// The source of encryption keys. If `None`, nothing is encrypted. With encryption, pages have version 1 unless you
+    /// request another, because writers disagree about encrypting version 2.
     pub encryption: Option<Arc<dyn Encryption>>,
-    /// Extension types that decide how fields are stored, with precedence over the library's own.
+    /// Extension types deciding how fields are stored. They take precedence over the library's own.
     pub extensions: Vec<Arc<dyn ExtensionType>>,
-    /// Factories for additional statistics of columns. If several of them support the same column, the first one is
-    /// used.
+    /// Factories for additional column statistics. If several support the same column, the first one is used.
     pub column_statistics: Vec<Arc<dyn ColumnStatisticsFactory>>,
 }
 
-/// The library's name in the files that it writes.
+/// The library's name in written files.
 pub const CREATED_BY: &str = concat!(
     "herringbone version ",
     env!("CARGO_PKG_VERSION"),
@@ -537,14 +534,14 @@ impl WriteOptions {
         self
     }
 
-    /// Adds a factory for additional statistics of columns.
+    /// Adds a factory for additional column statistics.
     #[must_use]
     pub fn column_statistics(mut self, factory: impl ColumnStatisticsFactory + 'static) -> Self {
         self.column_statistics.push(Arc::new(factory));
         self
     }
 
-    /// Sets a Parquet schema to follow, for example the schema of the file that contained the columns. See
+    /// Sets a Parquet schema to follow, for example that of the file the columns came from. See
     /// [`WriteSchemaOptions::parquet_schema`].
     #[must_use]
     pub fn parquet_schema(mut self, schema: ParquetSchema) -> Self {
@@ -552,8 +549,8 @@ impl WriteOptions {
         self
     }
 
-    /// Sets the mapping of Arrow types. If a [Parquet schema](Self::parquet_schema) was set before, it is kept unless
-    /// `schema` has one.
+    /// Sets the Arrow type mapping. If a [Parquet schema](Self::parquet_schema) was set before, it is kept unless
+    /// `schema` has its own.
     #[must_use]
     pub fn schema(mut self, mut schema: WriteSchemaOptions) -> Self {
         schema.parquet_schema = schema.parquet_schema.or(self.schema.parquet_schema);
@@ -572,8 +569,8 @@ impl WriteOptions {
         self
     }
 
-    /// Sets options for all columns. Unlike a read, a write has no selection of columns. Options set before are kept,
-    /// unless `columns` sets them.
+    /// Sets options for all columns. Note that, unlike a read, a write has no column selection. Options set before are
+    /// kept unless `columns` sets them too.
     #[must_use]
     pub fn columns(mut self, columns: ColumnOptions) -> Self {
         self.columns = self.columns.overridden_by(&columns);
@@ -587,7 +584,7 @@ impl WriteOptions {
         self
     }
 
-    /// Sets the options of the columns below a path. The path's parts are separated by dots, and `*` matches any
+    /// Sets the options of the columns below a path. Dots separate the path's parts, and `*` is a wildcard for any
     /// characters.
     #[must_use]
     pub fn column(self, pattern: &str, options: ColumnOptions) -> Self {
@@ -600,7 +597,7 @@ impl WriteOptions {
         self.column_override(ColumnSelector::PhysicalType(physical_type), options)
     }
 
-    /// Sets the options of the columns that the selector selects.
+    /// Sets the options of the selected columns.
     #[must_use]
     pub fn column_override(mut self, selector: ColumnSelector, options: ColumnOptions) -> Self {
         self.overrides.push((selector, options));
@@ -609,17 +606,17 @@ impl WriteOptions {
 }
 
 herringbone_format::setters! { WriteOptions {
-    /// Sets the readers for which the file is written.
+    /// Sets the readers to write the file for.
     compatibility: Compatibility;
-    /// Sets the weight of bytes against the time to read.
+    /// Sets the trade-off between size and read time.
     prefer: Prefer => Some;
-    /// Sets the collector that records why columns are stored as they are.
+    /// Sets the collector recording why columns are stored as they are.
     explanation: Explanation => Some;
-    /// Sets the version of data pages.
+    /// Sets the data page version.
     data_page_version: DataPageVersion => Some;
-    /// Sets the version of the format that the footer declares.
+    /// Sets the format version declared in the footer.
     format_version: i32;
-    /// Lets pages end by their content, with these sizes.
+    /// Switches to content-defined pages with these sizes.
     content_defined_chunking: ContentDefinedChunking => Some;
     /// Switches page indexes on or off.
     page_index: bool;
@@ -627,33 +624,33 @@ herringbone_format::setters! { WriteOptions {
     crc: bool;
     /// Sets the maximum number of rows in a row group.
     row_group_rows: usize;
-    /// Sets the approximate size of a row group in bytes.
+    /// Sets the approximate row group size in bytes.
     row_group_bytes: usize;
-    /// Limits the bytes that the writer reserves.
+    /// Limits the memory reserved by the writer, in bytes.
     memory_bytes: usize;
-    /// Sets the columns by which the writer sorts rows.
+    /// Sets the columns to sort rows by.
     sort_by: Vec<SortingColumnOption>;
-    /// Limits the size in bytes of the rows sorted in memory.
+    /// Limits the memory for sorting, in bytes.
     sort_memory_bytes: usize;
-    /// Sets the folder for the temporary files of a sort.
+    /// Sets the folder for the sort's temporary files.
     sort_folder: PathBuf => Some;
-    /// Declares the columns by which the caller has sorted the rows.
+    /// Declares the columns that the caller has sorted the rows by.
     sorting_columns: Vec<SortingColumnOption>;
     /// Sets the handling of unsorted rows.
     unsorted_rows: UnsortedRows;
-    /// Sets the name of the program that writes the file.
+    /// Sets the name of the program writing the file.
     created_by: String;
     /// Sets the number of encoding threads. 0 means one thread per core.
     threads: usize;
     /// Encodes on the program's own threads instead of the process's shared pool.
     spawn: Arc<dyn Spawn> => Some;
-    /// Sets the way in which the program ends a write early.
+    /// Sets the program's way to end a write early.
     interrupt: Arc<dyn Interrupt> => Some;
     /// Allows or forbids the writer to tune the allocator for the whole process.
     tune_allocator: bool;
-    /// Allows or forbids values outside the range of their type.
+    /// Allows or forbids out-of-range values.
     allow_out_of_range: bool;
-    /// Sets the source of the encryption keys.
+    /// Sets the source of encryption keys.
     encryption: Arc<dyn Encryption> => Some;
 }}
 

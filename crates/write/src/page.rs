@@ -1,7 +1,7 @@
-//! Data pages on their way to the file: already encoded, but not compressed or encrypted yet.
+//! Data pages on their way to the file: encoded, but not yet compressed or encrypted.
 //!
-//! While earlier pages are compressed, the values of the next page can be encoded. For this reason, a column passes its
-//! pages to a [`PageSink`], which finishes them at once or hands them to other threads.
+//! While earlier pages are being compressed, the next page's values can already be encoded. So a column passes its
+//! pages to a [`PageSink`]. The sink finishes them at once or hands them to other threads.
 //! [`ChunkPages`](super::ChunkPages) restores their order.
 
 use std::mem;
@@ -15,9 +15,9 @@ use super::settings::ColumnSettings;
 use herringbone_core::compression::Compression;
 use herringbone_core::encoding::{BEHIND_PAGE, LARGE_PAGE, length};
 
-/// A consumer of a column chunk's data pages.
+/// A consumer of a column chunk's data pages. Implement this to decide on which thread pages are finished.
 pub trait PageSink {
-    /// Takes the next page. Returns memory for the page after it, which is from
+    /// Takes the next page and returns memory for the page after it. The memory comes from
     /// [`ChunkPages::push`](super::ChunkPages::push) or from the page itself.
     ///
     /// # Errors
@@ -25,7 +25,7 @@ pub trait PageSink {
     fn page(&mut self, page: UnfinishedPage) -> Result<PageBuffers>;
 }
 
-/// A data page with encoded levels and values, which is not compressed or encrypted yet.
+/// A data page with encoded levels and values, not yet compressed or encrypted.
 #[derive(Debug)]
 pub struct UnfinishedPage {
     pub(super) settings: Arc<ColumnSettings>,
@@ -33,57 +33,56 @@ pub struct UnfinishedPage {
     /// The cipher, if the page is to be encrypted.
     pub(super) cipher: Option<ChunkCipher>,
     pub(super) place: PagePlace,
-    /// The header, without the fields only known after the page is finished.
+    /// The header, without any fields that are only known once the page is finished.
     pub(super) header: PageHeader,
     pub(super) buffers: PageBuffers,
 }
 
-/// The place of a page in its chunk.
+/// A page's place in its chunk.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PagePlace {
-    /// The number of data pages before the page.
+    /// The number of data pages before this one.
     pub(super) ordinal: usize,
-    /// The number of rows before the page.
+    /// The number of rows before this page.
     pub(super) first_row: u64,
-    /// The number of bytes in the page's byte arrays, if the column has byte arrays.
+    /// The page's byte array bytes, if the column has byte arrays.
     pub(super) byte_array_bytes: Option<i64>,
 }
 
-/// The bytes of a page. Their memory is reused from page to page.
+/// A page's bytes. The memory is reused from page to page.
 #[derive(Debug, Default)]
 pub struct PageBuffers {
-    /// Levels that we neither compress nor encrypt.
+    /// Levels that are neither compressed nor encrypted.
     pub(super) front: Vec<u8>,
-    /// The levels not in `front`, followed by the values. The whole begins at byte `start`.
+    /// The levels not in `front`, followed by the values. They start at byte `start`.
     pub(super) body: Vec<u8>,
     pub(super) start: usize,
-    /// The number of bytes of levels in the body.
+    /// The number of level bytes in the body.
     pub(super) levels_end: usize,
-    /// The offsets in the body at which bytes of another kind begin: levels of version 1, values, or sections of
-    /// values.
+    /// The body offsets where bytes of another kind begin: version 1 levels, values, or sections of values.
     pub(super) section_starts: Vec<usize>,
-    /// The compressed body, which is empty if the body is not compressed.
+    /// The compressed body, or empty if the body isn't compressed.
     compressed: Vec<u8>,
-    /// The capacity of the body when it was full. We give the next body the same capacity, whatever happened to this
-    /// one, because the memory counted for a column must not depend on the thread that finishes its pages.
+    /// The body's capacity when it was full. We give the next body the same capacity, whatever happened to this one,
+    /// because the memory counted for a column must not depend on the thread finishing its pages.
     room: usize,
 }
 
-/// A data page in the form in which the file stores it.
+/// A data page in its stored form.
 #[derive(Debug)]
 pub struct FinishedPage {
     pub(super) place: PagePlace,
-    /// The header, and the bytes that encryption adds between the header and the body.
+    /// The header, followed by the bytes that encryption puts before the body.
     pub(super) head: Vec<u8>,
     pub(super) buffers: PageBuffers,
-    /// The byte count of the header, and of the body before compression.
+    /// The size of the header and the uncompressed body, in bytes.
     pub(super) uncompressed: u64,
-    /// The number of bytes that compression had to reserve.
+    /// The number of bytes reserved by compression.
     pub(super) scratch_bytes: usize,
 }
 
 impl PageBuffers {
-    /// Begins a page with the capacity of the last one.
+    /// Starts a page with the last page's capacity.
     pub(super) fn start(&mut self) {
         self.front.clear();
         self.body.clear();
@@ -93,7 +92,7 @@ impl PageBuffers {
         self.body.reserve_exact(self.room);
     }
 
-    /// Ends the page. If `is_encrypted` is true, the body is encrypted in place, so we reserve space for the bytes that
+    /// Ends the page. If `is_encrypted` is true, the body will be encrypted in place, so we reserve space for what
     /// encryption appends.
     pub(super) fn end(&mut self, is_encrypted: bool) {
         if is_encrypted {
@@ -105,17 +104,17 @@ impl PageBuffers {
         };
     }
 
-    /// Returns the number of bytes that a column reserves for the page under construction.
+    /// Returns the number of bytes reserved by a column for the page under construction.
     pub(super) fn heap_bytes(&self) -> usize {
         self.front.capacity() + self.room
     }
 
-    /// Returns the number of bytes of levels and values before compression.
+    /// Returns the uncompressed size of levels and values, in bytes.
     fn uncompressed(&self) -> usize {
         self.front.len() + self.body.len() - self.start
     }
 
-    /// Returns the body in the form in which it is stored, compressed or not, and the offset at which it starts.
+    /// Returns the body in its stored form, compressed or not, and the offset of its first byte.
     pub(super) fn stored(&mut self) -> (&mut Vec<u8>, usize) {
         match self.compressed.is_empty() {
             true => (&mut self.body, self.start),
@@ -123,16 +122,16 @@ impl PageBuffers {
         }
     }
 
-    /// Returns memory for the next page, after this page's stored bytes were copied or taken.
+    /// Returns memory for the next page, once this page's stored bytes have been copied or taken.
     pub(super) fn into_next(mut self) -> Self {
         if self.body.capacity() != self.room {
-            // The body is gone, or it grew during encryption, or it is too large to be retained.
+            // The body is gone, or it grew during encryption, or it's too large to keep.
             self.body = Vec::new();
         }
         self
     }
 
-    /// Returns memory for the next page, while this page's stored bytes are still needed.
+    /// Returns memory for the next page while this page's stored bytes are still needed.
     fn next(&mut self) -> Self {
         let mut next = Self {
             front: Vec::with_capacity(self.front.capacity()),
@@ -160,13 +159,13 @@ impl UnfinishedPage {
         self.compression != Compression::Uncompressed || self.cipher.is_some()
     }
 
-    /// Returns the size of the page before compression, in bytes.
+    /// Returns the uncompressed page size, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.buffers.uncompressed()
     }
 
-    /// Returns memory for the next page, while this one is passed on.
+    /// Returns memory for the next page while this one is passed on.
     #[must_use]
     pub fn next_buffers(&mut self) -> PageBuffers {
         self.buffers.next()
@@ -175,9 +174,9 @@ impl UnfinishedPage {
     /// Compresses and encrypts the page, and writes its header.
     ///
     /// # Errors
-    /// Fails with [`Limit`](herringbone_format::ErrorKind::Limit) if the page is larger than its header can record,
-    /// with [`Feature`](herringbone_format::ErrorKind::Feature) if the codec is not compiled in, and with the errors of
-    /// codecs and of encryption. Each error names the column.
+    /// Fails with [`Limit`](herringbone_format::ErrorKind::Limit) if the page is larger than its header can record, and
+    /// with [`Feature`](herringbone_format::ErrorKind::Feature) if the codec is not compiled in. Codec and encryption
+    /// errors are returned too. Each error names the column.
     pub fn finish(self) -> Result<FinishedPage> {
         let settings = self.settings.clone();
         self.finish_page()
@@ -204,8 +203,8 @@ impl UnfinishedPage {
         })
     }
 
-    /// Encrypts the stored body, if it is to be encrypted. Returns the bytes before the body, and the number of header
-    /// bytes among them.
+    /// Encrypts the stored body if there is a cipher. Returns the bytes before the body, and how many of them are the
+    /// header.
     fn head(&mut self) -> Result<(Vec<u8>, usize)> {
         let crc = self.settings.crc;
         let Some(cipher) = &self.cipher else {
@@ -255,7 +254,7 @@ impl UnfinishedPage {
             .compress(self.compression, body, section_starts, compressed)
     }
 
-    /// Compresses only the values, and only if that saves enough.
+    /// Compresses only the values, provided that saves enough.
     fn compress_v2(&mut self) -> Result<()> {
         let PageBuffers {
             body,
@@ -289,14 +288,14 @@ impl UnfinishedPage {
 }
 
 impl FinishedPage {
-    /// Returns memory for the next page, while this one waits for earlier pages.
+    /// Returns memory for the next page while this one is waiting for earlier pages.
     #[must_use]
     pub fn next_buffers(&mut self) -> PageBuffers {
         self.buffers.next()
     }
 }
 
-/// Completes and encodes a header. `body` is the body that follows the header, in two pieces.
+/// Completes and encodes a header. `body` is the body following the header, in two pieces.
 pub(super) fn finish_header(
     header: &mut PageHeader,
     body: [&[u8]; 2],

@@ -1,4 +1,4 @@
-//! The plan of a write: the file's schema, and the settings of each column.
+//! The plan of a write: the file's schema and each column's settings.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,8 @@ use super::sort_keys::SortKeys;
 use super::sorting::SortingCheck;
 use herringbone_core::extension::mappings;
 
-/// The plan for writing the file, shared by all code that encodes a part of it.
+/// The plan for writing a file, shared by all code encoding a part of it. You rarely need this directly, because a
+/// writer makes its own.
 #[derive(Debug)]
 pub struct WritePlan {
     pub(super) mapping: WriteMapping,
@@ -33,15 +34,15 @@ pub struct WritePlan {
 #[derive(Debug)]
 pub(super) struct ColumnPlan {
     pub(super) settings: Arc<ColumnSettings>,
-    /// The top-level field that contains the column.
+    /// The column's top-level field.
     pub(super) field: usize,
     path: Arc<LeafPath>,
 }
 
 impl WritePlan {
-    /// Plans a file for batches with this schema. If extension types have a storage of their own, this is the schema of
-    /// the [storage](super::StorageBatches). The file's `path`, if it has one, is passed to encryption, which may use
-    /// different keys for each file.
+    /// Plans a file for batches with this schema. If extension types have a storage of their own, this is the
+    /// [storage](super::StorageBatches) schema. The file's `path`, if it has one, is passed to encryption, since each
+    /// file might use different keys.
     ///
     /// # Errors
     /// Fails with [`Unsupported`](herringbone_format::ErrorKind::Unsupported) if Parquet cannot represent a type, and
@@ -100,7 +101,7 @@ impl WritePlan {
         })
     }
 
-    /// Returns the schema that batches must have.
+    /// Returns the schema required of batches.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
@@ -131,8 +132,8 @@ impl WritePlan {
         self.columns.get(column).map(|column| column.field)
     }
 
-    /// Creates a column's new chunk in the row group with this ordinal. The encodings chosen for `before`, the chunk in
-    /// the previous row group, may be used again. The bytes of the file therefore depend on `before`, too.
+    /// Creates a column's new chunk in the row group with this ordinal. The encodings chosen for `before`, the previous
+    /// row group's chunk, might be reused. Note that the file's bytes therefore depend on `before`, too.
     ///
     /// # Errors
     /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the column does not exist.
@@ -152,14 +153,14 @@ impl WritePlan {
         ColumnWriter::new(settings, path, cipher, statistics, before)
     }
 
-    /// Returns the cipher of a column chunk, if the chunk is to be encrypted.
+    /// Returns a column chunk's cipher, or `None` if it is not to be encrypted.
     pub(super) fn cipher(&self, row_group: usize, column: usize) -> Option<ChunkCipher> {
         let modules = self.encryption.as_ref()?.column(column)?;
         Some(ChunkCipher::new(modules, row_group, column))
     }
 
-    /// Returns the leaves whose keys a reader of the footer may lack. Their paths omit the names that Parquet adds
-    /// around elements and entries.
+    /// Returns the leaves whose keys a footer reader might lack. Their paths omit the names that Parquet adds around
+    /// elements and entries.
     #[must_use]
     pub fn hidden_leaves(&self) -> Vec<Vec<String>> {
         let Some(encryption) = &self.encryption else {
@@ -176,8 +177,8 @@ impl WritePlan {
         self.encryption.is_some()
     }
 
-    /// Returns true if a row group of encoded columns may declare the sorting columns. The rows of such a row group
-    /// cannot be compared, so the options decide.
+    /// Returns true if a row group of encoded columns can declare the sorting columns. Its rows cannot be compared, so
+    /// the options decide.
     ///
     /// # Errors
     /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if rows must be sorted.
@@ -213,7 +214,7 @@ impl WritePlan {
         Ok(None)
     }
 
-    /// Creates the check that rows are sorted, if `unsorted_rows` requires one.
+    /// Creates the sorting check, if `unsorted_rows` requires one.
     ///
     /// # Errors
     /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if rows cannot be compared by one of the
@@ -232,7 +233,7 @@ impl WritePlan {
         Ok(Some(SortingCheck::new(keys)))
     }
 
-    /// Returns the keys by which the writer sorts rows, if the options request sorting.
+    /// Returns the keys to sort rows by, if the options request sorting.
     ///
     /// # Errors
     /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if rows cannot be compared by one of the
@@ -257,7 +258,7 @@ impl WritePlan {
         Ok(keys)
     }
 
-    /// Returns a cipher with a key of its own for temporary files, if the file is to be encrypted.
+    /// Returns a cipher with a separate key for temporary files, if the file is to be encrypted.
     ///
     /// # Errors
     /// Fails for the reasons that [`FileEncryption::temporary_cipher`] lists.
@@ -268,16 +269,16 @@ impl WritePlan {
             .transpose()
     }
 
-    /// Checks that a batch with this schema may be written. It must have the planned names, types and nullability.
+    /// Checks that batches with this schema can be written. They must have the planned names, types and nullability.
     ///
     /// # Errors
-    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if it does not. The message names the
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if they cannot. The message names the
     /// difference.
     pub fn check(&self, schema: &Schema) -> Result<()> {
         check_schema(self.schema.fields(), schema.fields())
     }
 
-    /// Returns the order that each column's bounds have.
+    /// Returns the order of each column's bounds.
     pub(super) fn column_orders(&self) -> Vec<ColumnOrder> {
         let order = |column: &ColumnPlan| {
             let settings = &column.settings;
@@ -343,7 +344,7 @@ fn mark_dictionaries(node: &WriteNode, leaves: &mut [Option<ArrowDictionary>]) {
     }
 }
 
-/// Returns the sorting columns that the file declares, if any.
+/// Returns the sorting columns declared by the file, if any.
 fn declared(columns: &[ColumnPlan], options: &WriteOptions) -> Result<Option<Vec<SortingColumn>>> {
     let (said, by) = (&options.sorting_columns, &options.sort_by);
     if !by.is_empty() && !by.starts_with(said) {

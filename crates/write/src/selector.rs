@@ -1,9 +1,9 @@
-//! The selection of the columns to which an option applies.
+//! Selects the columns that an option applies to.
 
 use herringbone_format::Type;
 use herringbone_schema::WriteLeaf;
 
-/// A selector for the columns to which an option applies.
+/// A selector for the columns that an option applies to.
 ///
 /// ```
 /// use herringbone::format::Type;
@@ -21,8 +21,8 @@ pub enum ColumnSelector {
     /// The column with this path, and all columns below it. The parts are names in the Parquet schema, but you may omit
     /// the names that Parquet adds around elements and entries.
     Path(Vec<String>),
-    /// Columns whose path matches, and columns below a matching path. The parts of a path are joined by dots, and `*`
-    /// matches any characters.
+    /// Columns with a matching path, and all columns below. Dots join the parts of a path, and `*` is a wildcard for
+    /// any characters.
     Pattern(String),
     /// Columns with a physical type.
     PhysicalType(Type),
@@ -53,7 +53,7 @@ fn fits_or_lies_below(pattern: &str, path: &str) -> bool {
         .any(|(dot, _)| fits(pattern.as_bytes(), &path.as_bytes()[..dot]))
 }
 
-/// Returns true if `text` matches `pattern`. After a mismatch, we resume at the last star, which then matches one more
+/// Returns true if `text` matches `pattern`. After a mismatch, we backtrack to the last star and let it match one more
 /// byte.
 fn fits(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);

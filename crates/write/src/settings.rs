@@ -1,4 +1,4 @@
-//! The options of a file, resolved for one column.
+//! A file's options, resolved for one column.
 
 use std::sync::Arc;
 
@@ -15,19 +15,19 @@ use super::options::{
 use herringbone_core::compression::{Compression, compress_sections};
 use herringbone_core::encoding::{ValueEncoder, value_encoder};
 
-/// The largest `dictionary_bytes` that we allow. A page is limited to fewer bytes, and hash tables count in 32 bits.
+/// The largest allowed `dictionary_bytes`. A page is limited to fewer bytes, and hash tables count in 32 bits.
 const MAX_DICTIONARY_BYTES: usize = 1 << 30;
 
 /// The default number of bytes per page.
 const PAGE_BYTES: usize = 1 << 20;
 
-/// The maximum of the default number of bytes per page, for chunks of any size. A page header can count up to 2 GiB.
+/// The cap on the default number of bytes per page, for any chunk size. A page header can count up to 2 GiB.
 const MAX_DEFAULT_PAGE_BYTES: usize = 1 << 30;
 
-/// The properties of a column that Arrow stores as a dictionary.
+/// The properties of a column stored as a dictionary in Arrow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ArrowDictionary {
-    /// True if the order of the dictionary's values is meaningful.
+    /// True if the order of the dictionary's values has a meaning.
     pub(crate) is_ordered: bool,
 }
 
@@ -36,18 +36,18 @@ pub(crate) struct ArrowDictionary {
 pub(crate) struct ColumnSettings {
     pub(crate) leaf: WriteLeaf,
     pub(crate) compression: Compression,
-    /// True if a codec that saves hardly any bytes may be dropped.
+    /// True if the codec can be dropped where it hardly saves any bytes.
     pub(crate) may_drop_codec: bool,
     pub(crate) prefer: Prefer,
     pub(crate) version: DataPageVersion,
-    /// True if pages may have version 1 although `version` is 2.
+    /// True if pages can have version 1 although `version` is 2.
     pub(crate) may_be_version_1: bool,
-    /// The encodings allowed for values outside a dictionary. We use the first one unless another is better.
+    /// The encodings allowed for values outside a dictionary. The first one is the default.
     pub(crate) encodings: Vec<Encoding>,
     pub(crate) dictionary: bool,
     /// True if the caller requested a dictionary.
     pub(crate) dictionary_is_requested: bool,
-    /// True if the writer may choose the order of the dictionary's entries.
+    /// True if the writer is free to reorder the dictionary's entries.
     pub(crate) may_sort_dictionary: bool,
     pub(crate) dictionary_bytes: usize,
     /// The dictionary's properties, if Arrow's dictionary is to be restored unchanged on reading. We then write all of
@@ -59,21 +59,21 @@ pub(crate) struct ColumnSettings {
     pub(crate) bloom_filter: Option<BloomFilterOptions>,
     pub(crate) page_bytes: usize,
     pub(crate) page_rows: usize,
-    /// The hash before the first row, if pages end by their content.
+    /// The hash before the first row, if pages are content-defined.
     pub(crate) chunker: Option<Chunker>,
     pub(crate) row_group_rows: usize,
     pub(crate) page_index: bool,
     pub(crate) crc: bool,
-    /// True if the bounds of floating point numbers follow the total order.
+    /// True if floating point bounds follow the total order.
     pub(crate) total_order: bool,
     pub(crate) interrupt: Option<Arc<dyn Interrupt>>,
 }
 
 impl ColumnSettings {
-    /// Creates the settings of a column. `arrow_dictionary` is set if the column is a dictionary in Arrow.
+    /// Creates a column's settings. `arrow_dictionary` is set if the column is a dictionary in Arrow.
     ///
     /// # Errors
-    /// Fails with `Argument` if an option is invalid, or does not fit this column.
+    /// Fails with `Argument` if an option is invalid or does not fit this column.
     pub(crate) fn new(
         leaf: &WriteLeaf,
         arrow_dictionary: Option<ArrowDictionary>,
@@ -85,7 +85,7 @@ impl ColumnSettings {
             .filter(|(selector, _)| selector.selects(leaf));
         let mut columns = options.columns.clone();
         if leaf.physical_type == Type::Boolean {
-            // A bloom filter requested for all columns is meant only for the columns that can have one.
+            // A bloom filter requested for all columns is only meant for columns that can have one.
             columns.bloom_filter = None;
         }
         let chosen = selected.fold(columns, |chosen, (_, more)| chosen.overridden_by(more));
@@ -100,12 +100,12 @@ impl ColumnSettings {
         options: &WriteOptions,
     ) -> Result<Self> {
         let modern = options.compatibility != Compatibility::Widest;
-        // Arrow C++ restores dictionaries only from PLAIN and dictionary pages.
+        // Arrow C++ only restores dictionaries from PLAIN and dictionary pages.
         let readers = match arrow_dictionary {
             Some(_) => Compatibility::Widest,
             None => options.compatibility,
         };
-        // A dictionary requested as an encoding does not fix the encoding that is used after it.
+        // A dictionary requested as an encoding doesn't determine the fallback encoding.
         let asked = chosen
             .encoding
             .filter(|e| !matches!(e, Encoding::RleDictionary | Encoding::PlainDictionary));
@@ -120,7 +120,7 @@ impl ColumnSettings {
         }
         let dictionary = by_name || chosen.dictionary.unwrap_or(asked.is_none());
         let may_sort_dictionary = arrow_dictionary.is_none();
-        // Without the Arrow schema, readers do not know that the column was a dictionary, so there is none to preserve.
+        // Without the Arrow schema, readers don't know that the column was a dictionary, so there's none to preserve.
         let hinted = options.schema.arrow_schema_hint != HintPolicy::None;
         let arrow_dictionary = arrow_dictionary.filter(|_| hinted);
         if !dictionary
@@ -173,8 +173,7 @@ impl ColumnSettings {
         Ok(settings)
     }
 
-    /// Compresses an input of several sections with a codec. At slow levels, it asks meanwhile whether the write should
-    /// end.
+    /// Compresses an input made of several sections. At slow levels, this also asks if the write should end.
     ///
     /// # Errors
     /// Fails for the reasons that [`compress_sections`] lists.
@@ -192,13 +191,13 @@ impl ColumnSettings {
         compress_sections(compression, input, section_starts, out, &ask)
     }
 
-    /// Returns the encoding of values outside a dictionary that we use unless another one is better.
+    /// Returns the default encoding of values outside a dictionary.
     pub(crate) fn usual_encoding(&self) -> Encoding {
         let first = self.encodings.first().copied();
         first.unwrap_or(Encoding::Plain)
     }
 
-    /// Returns the maximum number of values in a row group that its number of rows implies.
+    /// Returns the maximum number of values in a row group, as implied by its row count.
     pub(crate) fn row_group_values(&self) -> usize {
         match self.leaf.max_rep_level {
             0 => self.row_group_rows,
@@ -226,7 +225,7 @@ impl ColumnSettings {
         )
     }
 
-    /// Returns true if the codec is worth it for a page that it compresses from `raw` to `compressed` bytes.
+    /// Returns true if the codec is worth it for a page compressed from `raw` to `compressed` bytes.
     pub(crate) fn codec_pays(&self, raw: usize, compressed: usize) -> bool {
         match self.may_drop_codec {
             true => pays(self.prefer, self.compression, raw, compressed),
@@ -266,11 +265,11 @@ impl ColumnSettings {
     }
 }
 
-/// Returns the default limits of pages, in bytes and in rows.
+/// Returns the default page limits, in bytes and in rows.
 fn default_page_limits(chunking: Option<ContentDefinedChunking>) -> (usize, usize) {
     match chunking {
         None => (PAGE_BYTES, 1 << 15),
-        // Chunks do not count the lengths that PLAIN strings have, so the limit leaves room for them.
+        // Chunks don't count the lengths in PLAIN strings, so the limit leaves room for them.
         Some(chunking) => {
             let bytes = chunking.max_chunk_bytes.saturating_mul(2);
             (bytes.clamp(PAGE_BYTES, MAX_DEFAULT_PAGE_BYTES), usize::MAX)
@@ -278,7 +277,7 @@ fn default_page_limits(chunking: Option<ContentDefinedChunking>) -> (usize, usiz
     }
 }
 
-/// Returns the encodings that readers support, starting with the one that is usually the best without a dictionary.
+/// Returns the encodings supported by these readers, starting with the one that is usually best without a dictionary.
 fn encodings(physical_type: Type, readers: Compatibility) -> Vec<Encoding> {
     use Encoding::{
         Alp, ByteStreamSplit, DeltaBinaryPacked, DeltaByteArray, DeltaLengthByteArray, Plain, Rle,
@@ -301,7 +300,7 @@ fn encodings(physical_type: Type, readers: Compatibility) -> Vec<Encoding> {
 mod tests {
     use super::*;
 
-    /// The newest readers know each encoding that the specification allows for the values of a type.
+    /// The newest readers know each encoding that the specification allows for a type's values.
     #[test]
     fn encodings_are_those_that_readers_know() {
         let dictionaries = [Encoding::PlainDictionary, Encoding::RleDictionary];

@@ -1,14 +1,14 @@
-//! The check that rows are sorted as the file declares.
+//! Checks that rows are sorted as the file declares.
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_format::{Error, Result};
 
 use super::sort_keys::{RowKeys, SortKeys};
 
-/// A check that compares each row with the row before it, across all batches of a file.
+/// A check comparing each row with its predecessor, across all batches of a file.
 pub struct SortingCheck {
     keys: SortKeys,
-    /// The keys of a batch's rows.
+    /// The sort keys of a batch's rows.
     rows: RowKeys,
     /// The key of the previous batch's last row, or `None` before the first row.
     last: Option<Vec<u8>>,
@@ -26,12 +26,12 @@ impl SortingCheck {
         }
     }
 
-    /// Forgets the last row, because the order restarts with a row group that the caller ends.
+    /// Forgets the last row, since the order restarts when the caller ends a row group.
     pub fn restart(&mut self) {
         self.last = None;
     }
 
-    /// Compares the rows of a batch with each other, and with the last row before them.
+    /// Compares a batch's rows with each other and with the last row before them.
     ///
     /// # Errors
     /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if a row is out of order. The message names the
@@ -45,8 +45,8 @@ impl SortingCheck {
         }
     }
 
-    /// Returns the first row of a batch that is less than the row before it, counted in the whole file. Returns `None`
-    /// if the rows are sorted.
+    /// Returns the first row in a batch that is less than its predecessor, counted in the whole file. Returns `None` if
+    /// the rows are sorted.
     ///
     /// # Errors
     /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the batch cannot be compared.

@@ -6,7 +6,7 @@ use herringbone_arrow::array::{Array, RunArray};
 use herringbone_arrow::buffer::ArrowNativeType;
 use herringbone_arrow::schema::DataType;
 
-/// Returns the values to which the array's slots refer.
+/// Returns the values referred to by the array's slots.
 pub(super) fn values(array: &dyn Array) -> Option<&dyn Array> {
     if let Some(dictionary) = array.as_any_dictionary_opt() {
         return Some(dictionary.values().as_ref());
@@ -21,7 +21,7 @@ pub(super) fn values(array: &dyn Array) -> Option<&dyn Array> {
     })
 }
 
-/// Returns the position of each slot's value, which is arbitrary for nulls.
+/// Returns the position of each slot's value. Positions are arbitrary for nulls.
 pub(super) fn positions(array: &dyn Array) -> Option<Vec<usize>> {
     if let Some(dictionary) = array.as_any_dictionary_opt() {
         return Some(match dictionary.values().is_empty() {
@@ -39,7 +39,7 @@ pub(super) fn positions(array: &dyn Array) -> Option<Vec<usize>> {
     })
 }
 
-/// Returns the run to which each slot belongs.
+/// Returns the run containing each slot.
 fn runs<R: RunEndIndexType>(array: &RunArray<R>) -> Vec<usize> {
     let ends = array.run_ends();
     let (first, len) = (ends.offset(), ends.len());

@@ -1,6 +1,6 @@
 //! Repetition and definition levels under construction.
 
-/// Pairs of levels, one per entry, without repetition levels before the first list.
+/// Level pairs, one per entry. There are no repetition levels before the first list.
 #[derive(Debug, Default)]
 pub(super) struct Entries {
     pub(super) rep: Vec<u8>,
@@ -13,7 +13,7 @@ impl Entries {
         self.rep.capacity() + self.def.capacity()
     }
 
-    /// Replaces the levels with `rep` repetition levels of 0, and with `def` definition levels of `level`.
+    /// Replaces the levels with `rep` repetition levels of 0 and `def` definition levels of `level`.
     pub(super) fn fill(&mut self, rep: usize, def: usize, level: u8) {
         self.rep.clear();
         self.rep.resize(rep, 0);
@@ -21,7 +21,7 @@ impl Entries {
         self.def.resize(def, level);
     }
 
-    /// Sets the definition levels of entries at `slot_def` or more to the levels in `levels`, in their order.
+    /// Overwrites the definition levels of entries at `slot_def` or above with `levels`, in order.
     pub(super) fn set_levels(&mut self, slot_def: u8, levels: &mut Vec<u8>) {
         if levels.len() == self.def.len() {
             std::mem::swap(&mut self.def, levels);
@@ -51,9 +51,9 @@ impl Entries {
         }
     }
 
-    /// Expands the `i`th entry with a definition level of at least `slot_def` to `lengths[i]` entries, which have the
-    /// levels of elements. The first of them keeps the entry's repetition level. An entry of length 0 is unchanged, and
-    /// all other entries are, too.
+    /// Expands the `i`th entry with a definition level of at least `slot_def` to `lengths[i]` entries with element
+    /// levels. The first of them keeps the entry's repetition level. All other entries are copied unchanged, as are
+    /// entries of length 0.
     pub(super) fn expand(
         &self,
         lengths: &[usize],
@@ -99,7 +99,7 @@ impl Entries {
     }
 }
 
-/// Sets the levels of a few entries, and returns the unused rest of `levels`.
+/// Sets the levels of a few entries and returns the unused rest of `levels`.
 fn set_some<'a>(def: &mut [u8], slot_def: u8, levels: &'a [u8]) -> &'a [u8] {
     let mut next = 0;
     for level in def {

@@ -9,10 +9,10 @@ use herringbone_arrow::schema::DataType;
 
 use super::slots::push;
 
-/// The positions of the elements in one array's lists. Element 0 is the first element in any of these lists.
+/// The element positions of one array's lists. Element 0 is the first element in any of these lists.
 pub(super) struct Lists<'a> {
     layout: Layout<'a>,
-    /// The ordinal of this first element in the array of elements.
+    /// The first element's ordinal in the element array.
     first: usize,
 }
 
@@ -29,15 +29,15 @@ enum Layout<'a> {
     Fixed(usize),
 }
 
-/// The parts of an array of lists.
+/// The parts of a list array.
 pub(super) struct Opened<'a> {
     pub(super) lists: Lists<'a>,
     pub(super) elements: &'a dyn Array,
-    /// The range of elements to which the lists can refer.
+    /// The range of elements that the lists can refer to.
     pub(super) window: Range<usize>,
 }
 
-/// Returns the lists in `window` of an array, or `None` if it is not an array of lists.
+/// Returns an array's lists in `window`, or `None` if it is not a list array.
 pub(super) fn open<'a>(array: &'a dyn Array, window: &Range<usize>) -> Option<Opened<'a>> {
     let slots = window.clone();
     let bounds = window.start..window.end + 1;
@@ -91,7 +91,7 @@ pub(super) fn open<'a>(array: &'a dyn Array, window: &Range<usize>) -> Option<Op
 }
 
 impl Lists<'_> {
-    /// Replaces the content of `lengths` with the length of each list in `ranges`, null or not.
+    /// Fills `lengths` with the length of each list in `ranges`, null or not.
     pub(super) fn lengths(&self, ranges: &[Range<usize>], lengths: &mut Vec<usize>) {
         lengths.clear();
         for range in ranges {
@@ -110,8 +110,8 @@ impl Lists<'_> {
         }
     }
 
-    /// Replaces the content of `out` with the elements of the lists in `ranges`. `hidden` is true if some of `lengths`
-    /// are 0 although the array has elements for these lists.
+    /// Fills `out` with the elements of the lists in `ranges`. `hidden` is true if some `lengths` are 0 although the
+    /// array has elements for these lists.
     pub(super) fn elements(
         &self,
         ranges: &[Range<usize>],
@@ -136,8 +136,8 @@ impl Lists<'_> {
         }
     }
 
-    /// Returns the first element of a list. For the slot after the last list, it returns the end of the elements,
-    /// except for views, which have no such slot.
+    /// Returns a list's first element. For the slot after the last list, it returns the end of the elements, except
+    /// that views have no such slot.
     fn start(&self, slot: usize) -> usize {
         let start = match self.layout {
             Layout::Offsets32(offsets) => offsets[slot].as_usize(),
@@ -162,7 +162,7 @@ fn differences<O: OffsetSizeTrait>(offsets: &[O], slots: Range<usize>, lengths: 
     );
 }
 
-/// Returns the range of the elements that adjacent lists have.
+/// Returns the element range of adjacent lists.
 fn offsets_window<O: OffsetSizeTrait>(offsets: &[O]) -> Range<usize> {
     match offsets {
         [first, .., last] => first.as_usize()..last.as_usize(),
@@ -170,7 +170,7 @@ fn offsets_window<O: OffsetSizeTrait>(offsets: &[O]) -> Range<usize> {
     }
 }
 
-/// Returns the range from the first element of any list to the last element of any list.
+/// Returns the range from the first element in any list to the last.
 fn views_window<O: OffsetSizeTrait>(offsets: &[O], sizes: &[O]) -> Range<usize> {
     let lists = offsets.iter().zip(sizes);
     let lists = lists.filter(|(_, size)| size.as_usize() > 0);

@@ -5,16 +5,16 @@
 //! ```
 //!
 //! We split the path wherever the slots change: at each list or map, and at dictionaries and run-end encodings of
-//! nested values. Within such a `Segment`, slot `i` of a struct is slot `i` of its fields. All nulls of its structs,
+//! nested values. Within such a `Segment`, slot `i` of a struct is slot `i` of its fields. The nulls of its structs,
 //! and of the list or leaf at its end, are therefore bitmaps over the same slots. This lets us compute levels from top
 //! to bottom:
 //!
 //! 1. At first, there is one *entry* per row. Entries with a definition level of at least the segment's `slot_def` have
 //!    a slot in the segment. The others ended at an empty or null list.
-//! 2. The bitmaps of a segment add to the levels of its slots, in words of 64 slots. Without nulls, there is nothing to
-//!    do, because the levels were filled in just before.
-//! 3. At a list, each entry expands to one entry per element, or remains one entry. We fill all levels with the levels
-//!    of an element, and then write the previous entries to the starts of their lists.
+//! 2. A segment's bitmaps add to its slots' levels, in words of 64 slots. Without nulls there is nothing to do, because
+//!    the levels were filled in just before.
+//! 3. At a list, each entry expands to one entry per element, or stays a single entry. We fill all levels with element
+//!    levels, then write the previous entries to the starts of their lists.
 //!
 //! The module `column::nested` of `herringbone_core` does the reverse.
 
@@ -41,31 +41,31 @@ use herringbone_core::array::Selected;
 use herringbone_core::levels::DefinitionLevels;
 use segment::{End, Segment};
 
-/// The levels of one leaf and the positions of its values.
+/// A leaf's levels and the positions of its values.
 ///
-/// The column's values, in order, are the slots of `leaf` in `ranges` that are valid in `nulls`. There is one value for
-/// each entry with the highest definition level.
+/// The column's values, in order, are those slots of `leaf` in `ranges` that are valid in `nulls`. There is one value
+/// per entry with the highest definition level.
 pub(crate) struct LeafLevels {
-    /// The repetition levels, one per entry, or none if the column has no lists.
+    /// The repetition levels, one per entry. Empty if the column has no lists.
     pub(crate) rep: Vec<u8>,
     /// The definition levels, one per entry.
     pub(crate) def: DefinitionLevels,
-    /// The leaf's slots with an entry, in the order of the entries. Ranges are never empty, and adjacent ranges are
-    /// merged. With list views and dictionaries of nested values, slots may be repeated and in any order.
+    /// The leaf's slots with an entry, in entry order. Ranges are never empty, and adjacent ranges are merged. With
+    /// list views and dictionaries of nested values, slots can repeat and be in any order.
     pub(crate) ranges: Vec<Range<usize>>,
     /// The validity of each slot of `leaf`, or `None` if there are no nulls. It replaces the leaf's own validity. A
     /// slot is null if the leaf is null there, or if a struct around it is, up to the innermost list. For dictionaries
-    /// and run-end encodings, the value counts.
+    /// and run-end encodings, the value decides.
     pub(crate) nulls: Option<NullBuffer>,
-    /// The leaf, or the part of it that these rows can reach. A dictionary or run-end encoding is unchanged if its
-    /// values are not nested.
+    /// The leaf, or the part of it reachable from these rows. A dictionary or run-end encoding is unchanged if its
+    /// values aren't nested.
     pub(crate) leaf: ArrayRef,
-    /// An empty leaf, which replaces `leaf` when it is dropped.
+    /// An empty leaf that replaces `leaf` when it is dropped.
     nothing: ArrayRef,
     scratch: Scratch,
 }
 
-/// Buffers that the next call reuses.
+/// Buffers kept for the next call.
 #[derive(Default)]
 struct Scratch {
     entries: Entries,
@@ -99,7 +99,7 @@ impl LeafLevels {
         }
     }
 
-    /// Drops the arrays, so that only the buffers remain.
+    /// Drops the arrays, keeping only the buffers.
     pub(crate) fn release(&mut self) {
         if let DefinitionLevels::Validity(_) = self.def {
             self.def = DefinitionLevels::None;
@@ -108,7 +108,7 @@ impl LeafLevels {
         self.leaf = self.nothing.clone();
     }
 
-    /// Returns the number of reserved bytes, without the arrays.
+    /// Returns the number of reserved bytes, excluding the arrays.
     pub(crate) fn heap_bytes(&self) -> usize {
         let scratch = &self.scratch;
         let def = match &self.def {
@@ -126,14 +126,14 @@ impl LeafLevels {
     }
 }
 
-/// Computes the levels of the leaf at the end of `path` for `rows` of the top-level `array`, and replaces the content
-/// of `out` with them.
+/// Computes the levels of the leaf at the end of `path` for `rows` of the top-level `array`, replacing the content of
+/// `out`.
 ///
-/// About ten thousand rows per call are best, because all data then stays in the L2 cache. A row takes a third of the
-/// time that it takes with a million rows.
+/// Pass about ten thousand rows per call, so that all data stays in the L2 cache. A row then takes a third of its time
+/// at a million rows per call.
 ///
 /// # Errors
-/// Fails with `Argument` if the array does not match the path, has fewer rows, or has a null although the path is not
+/// Fails with `Argument` if the array does not match the path, has fewer rows, or has a null where the path is not
 /// nullable. Nulls below a null struct, or in an element outside every list, are ignored.
 pub(crate) fn leaf_levels(
     path: &LeafPath,
@@ -164,7 +164,7 @@ fn levels(
     }
     scratch.entries.rep = std::mem::take(&mut out.rep);
     let flat = path.max_rep == 0;
-    // If there is only one segment, its bitmap is sufficient.
+    // If there's only one segment, its bitmap suffices.
     let bits = flat && path.max_def <= 1 && segments.len() == 1;
     let first_level = segments.first().map_or(0, |segment| segment.base);
     scratch.entries.fill(
@@ -225,7 +225,7 @@ fn levels(
     Ok(())
 }
 
-/// Adds the bitmaps of a segment to the levels of the entries with slots in it.
+/// Adds a segment's bitmaps to the levels of the entries with slots in it.
 fn add_nulls(segment: &Segment<'_>, ranges: &[Range<usize>], scratch: &mut Scratch) {
     if segment.masks.is_empty() {
         return;
@@ -244,7 +244,7 @@ fn add_nulls(segment: &Segment<'_>, ranges: &[Range<usize>], scratch: &mut Scrat
     scratch.entries.set_levels(segment.slot_def, levels);
 }
 
-/// Converts levels of 0 and 1 to a bitmap. Returns `None` if all levels are 1.
+/// Converts levels of 0 and 1 to a bitmap, or returns `None` if all levels are 1.
 fn as_bits(levels: &[u8]) -> Option<NullBuffer> {
     let nulls = NullBuffer::new(BooleanBuffer::from_iter(
         levels.iter().map(|&level| level == 1),

@@ -19,16 +19,16 @@ pub(crate) enum Step {
     List {
         /// True if the file can store nulls here.
         nullable: bool,
-        /// The repetition level of all elements but the first one in a list.
+        /// The repetition level of all list elements but the first.
         rep_level: u8,
     },
-    /// A run-end encoding of nested values, which are the next step. A slot is null if its value is null, so the next
-    /// step determines whether it is nullable.
+    /// A run-end encoding of nested values. The values are the next step. A slot is null if its value is null, so the
+    /// next step determines nullability.
     RunEnd,
-    /// A dictionary of nested values, which are the next step. A slot is null if its key or its value is null, so the
-    /// next step determines whether it is nullable.
+    /// A dictionary of nested values. The values are the next step. A slot is null if its key or its value is null, so
+    /// the next step determines nullability.
     Dictionary,
-    /// The leaf, which may be in a dictionary or run-end encoding.
+    /// The leaf, possibly in a dictionary or run-end encoding.
     Leaf {
         /// True if the file can store nulls here.
         nullable: bool,
@@ -36,7 +36,7 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// Returns true if nulls have a definition level of their own here, or `None` for encodings.
+    /// Returns true if nulls get their own definition level here, or `None` for encodings.
     pub(super) fn nullable(self) -> Option<bool> {
         match self {
             Self::Struct { nullable, .. }
@@ -47,16 +47,16 @@ impl Step {
     }
 }
 
-/// The steps to a leaf and the levels derived from them.
+/// The steps to a leaf, with the levels derived from them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LeafPath {
-    /// The steps from the top-level field to the leaf, which is the last step.
+    /// The steps from the top-level field to the leaf, ending with the leaf itself.
     pub(crate) steps: Vec<Step>,
-    /// The definition level of a value that is not null.
+    /// The definition level of a non-null value.
     pub(crate) max_def: u8,
-    /// The number of lists, which is the highest repetition level.
+    /// The number of lists. It is also the highest repetition level.
     pub(crate) max_rep: u8,
-    /// The column's names in the Parquet schema, below the root, for errors.
+    /// The column's names in the Parquet schema, below the root. Used in errors.
     pub(crate) column: Vec<String>,
 }
 
@@ -85,8 +85,7 @@ impl LeafPath {
     }
 }
 
-/// Returns the paths from a top-level field to the columns below it, in file order. `leaves` are the leaves of the
-/// whole schema.
+/// Returns the paths from a top-level field to its columns, in file order. `leaves` are the whole schema's leaves.
 ///
 /// # Errors
 /// Fails with `Argument` if a column has no leaf, and with `Unsupported` if there are more than 255 levels.

@@ -1,4 +1,4 @@
-//! Splits the path to a leaf wherever the slots change.
+//! Splits a leaf's path wherever the slots change.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,20 +12,18 @@ use super::lists::Lists;
 use super::path::Step;
 use super::{encoded, lists, slots};
 
-/// Arrays with the same slots: structs, each of them a field of the previous one, and the array below them.
+/// Arrays with the same slots: structs, each a field of the previous one, and the array below them.
 ///
-/// Slot 0 is the first slot that the selected rows can reach. If only the first `d` bitmaps in `masks` are set for a
-/// slot, its definition level is `base` plus the `levels` of these.
+/// Slot 0 is the first slot reachable from the selected rows. If only the first `d` bitmaps in `masks` are set for a
+/// slot, its definition level is `base` plus their `levels`.
 pub(super) struct Segment<'a> {
     /// The minimum definition level of entries with a slot here.
     pub(super) slot_def: u8,
-    /// The definition level of a slot that is null in the first of `masks`. If there are no masks, it is the level of
-    /// every slot.
+    /// The definition level of a slot that is null in the first mask. Without masks, it is every slot's level.
     pub(super) base: u8,
-    /// The masks of the arrays with nulls, from the outermost to the innermost. The last one is the validity of the
-    /// array at the end.
+    /// The masks of the arrays with nulls, outermost first. The last one is the validity of the array at the end.
     pub(super) masks: Vec<Mask>,
-    /// The null slots of arrays that are not nullable. They are allowed only if no entry has them.
+    /// The null slots of non-nullable arrays. They are only allowed if no entry has them.
     forbidden: Vec<BooleanBuffer>,
     /// The end of the segment.
     pub(super) end: End<'a>,
@@ -34,17 +32,17 @@ pub(super) struct Segment<'a> {
 /// The validity of one array's slots, combined with all arrays around it in its segment.
 pub(super) struct Mask {
     pub(super) valid: NullBuffer,
-    /// The number of definition levels by which a valid slot exceeds a null one. There is one level for this array, and
-    /// one for each nullable array below it that adds no nulls.
+    /// The number of definition levels between a null slot and a valid one. There is one for this array, and one for
+    /// each nullable array below it that adds no nulls.
     pub(super) levels: u8,
 }
 
-/// The end of a segment.
+/// The end of a segment. It leads to the next segment or is the leaf.
 pub(super) enum End<'a> {
-    /// A list, whose elements are the slots of the next segment.
+    /// A list. Its elements are the next segment's slots.
     Lists { rep_level: u8, lists: Lists<'a> },
-    /// A dictionary or a run-end encoding. `positions` has the next segment's slot for each slot, and arbitrary
-    /// positions for nulls. The definition level of valid slots is `value_def`.
+    /// A dictionary or run-end encoding. `positions` maps each slot to the next segment's slot, arbitrarily for nulls.
+    /// Valid slots have the definition level `value_def`.
     Positions {
         positions: Vec<usize>,
         value_def: u8,
@@ -54,7 +52,7 @@ pub(super) enum End<'a> {
 }
 
 impl Segment<'_> {
-    /// Returns an error if arrays that are not nullable have nulls in these slots.
+    /// Returns an error if non-nullable arrays have nulls in these slots.
     pub(super) fn check_required(&self, ranges: &[Range<usize>]) -> Result<()> {
         let any = |forbidden: &BooleanBuffer| {
             let mut ranges = ranges.iter();
@@ -73,7 +71,7 @@ impl Segment<'_> {
 
 /// Splits the path from `array` along `steps`.
 ///
-/// A struct without fields has one field in the file, because Parquet has no form for it. This field's leaf is an array
+/// A struct without fields gets one field in the file, because Parquet cannot express it. This field's leaf is an array
 /// of nulls.
 pub(super) fn segments<'a>(
     steps: &[Step],
@@ -137,7 +135,7 @@ pub(super) fn segments<'a>(
     Ok(builder.segments)
 }
 
-/// A builder of segments, with the segment under construction.
+/// A segment builder, holding the segment under construction.
 #[derive(Default)]
 struct Builder<'a> {
     segments: Vec<Segment<'a>>,
@@ -145,12 +143,12 @@ struct Builder<'a> {
     base: u8,
     masks: Vec<Mask>,
     forbidden: Vec<BooleanBuffer>,
-    /// True if the next array's nulls are the nulls of the encoding around it, which were already added.
+    /// True if the next array's nulls belong to the encoding around it and were already added.
     nulls_are_known: bool,
 }
 
 impl<'a> Builder<'a> {
-    /// Returns the definition level of a slot valid in all arrays so far.
+    /// Returns the definition level of a slot that is valid in all arrays so far.
     fn def_level(&self) -> u8 {
         self.base + self.masks.iter().map(|mask| mask.levels).sum::<u8>()
     }
@@ -162,7 +160,7 @@ impl<'a> Builder<'a> {
         }
         let around = self.masks.last().map(|mask| &mask.valid);
         let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
-        // Null structs hide the slots below them, so only nulls in visible slots count.
+        // Null structs hide the slots below them, so we only count nulls in visible slots.
         let valid = nulls.and_then(|nulls| {
             let valid = NullBuffer::union(around, Some(&nulls))?;
             let seen = around.map_or(0, NullBuffer::null_count);
@@ -204,7 +202,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Returns the nulls of the slots in `window`, or `None` if the array has no nulls.
+/// Returns the nulls in `window`, or `None` if the array has no nulls.
 fn in_window(nulls: Option<&NullBuffer>, window: &Range<usize>) -> Option<NullBuffer> {
     let nulls = nulls.filter(|nulls| nulls.null_count() > 0)?;
     Some(match *window == (0..nulls.len()) {

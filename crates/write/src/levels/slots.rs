@@ -1,14 +1,14 @@
-//! Functions for bits and ranges of slots.
+//! Helpers for bits and slot ranges.
 
 use std::ops::Range;
 
 use herringbone_arrow::buffer::bit_chunk_iterator::BitChunks;
 use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
 
-/// A word in which each byte is 1.
+/// A word with each byte set to 1.
 const ONES: u64 = 0x0101_0101_0101_0101;
 
-/// Appends a range, and merges it with the last one if they are adjacent.
+/// Appends a range, merging it with the last one if they are adjacent.
 pub(super) fn push(ranges: &mut Vec<Range<usize>>, start: usize, len: usize) {
     if len == 0 {
         return;
@@ -26,7 +26,7 @@ pub(super) fn words(bits: &BooleanBuffer, first: usize, len: usize) -> impl Iter
     words.into_iter().chain(std::iter::once(last))
 }
 
-/// Adds `weight` to the levels whose bit is set. The bit for `levels[i]` is bit `first + i`.
+/// Adds `weight` to each level whose bit is set. `levels[i]` has bit `first + i`.
 pub(super) fn add_bits(levels: &mut [u8], valid: &NullBuffer, first: usize, weight: u8) {
     let words = words(valid.inner(), first, levels.len());
     for (levels, word) in levels.chunks_mut(64).zip(words) {
@@ -39,7 +39,7 @@ pub(super) fn add_bits(levels: &mut [u8], valid: &NullBuffer, first: usize, weig
         for eight in eights {
             let added = spread(word as u8) * u64::from(weight);
             *eight = u64::from_le_bytes(*eight).wrapping_add(added).to_le_bytes();
-            // After eight of these shifts, the whole word has been used.
+            // After eight of these shifts, the whole word has been consumed.
             word >>= 8;
         }
         for level in rest {
@@ -49,15 +49,14 @@ pub(super) fn add_bits(levels: &mut [u8], valid: &NullBuffer, first: usize, weig
     }
 }
 
-/// Spreads the bits over a word, so that byte `i` has the value of bit `i`.
+/// Spreads the bits over a word, turning bit `i` into byte `i`.
 fn spread(bits: u8) -> u64 {
-    // Byte i keeps only bit i. Adding 0x7f to a byte that is not zero then carries into its highest bit.
+    // Byte i keeps only bit i. Adding 0x7f to a nonzero byte then carries into its highest bit.
     let kept = (u64::from(bits) * ONES) & 0x8040_2010_0804_0201;
     ((kept + 0x7f * ONES) >> 7) & ONES
 }
 
-/// Sets the lengths of null lists to 0. The lengths belong to the slots in `ranges`. Returns true if any of them was
-/// not 0 before.
+/// Sets null lists' lengths to 0. The lengths belong to the slots in `ranges`. Returns true if any of them was nonzero.
 pub(super) fn clear_null(
     lengths: &mut [usize],
     valid: &NullBuffer,
@@ -83,7 +82,7 @@ pub(super) fn clear_null(
     cleared != 0
 }
 
-/// Replaces the content of `out` with the slots `positions[slot]` for the valid slots in `ranges`.
+/// Fills `out` with the slots `positions[slot]` of all valid slots in `ranges`.
 pub(super) fn at_positions(
     positions: &[usize],
     valid: Option<&NullBuffer>,

@@ -1,4 +1,4 @@
-//! Indices buffered until it is decided whether the chunk has a dictionary.
+//! Indices buffered until we know if the chunk gets a dictionary.
 
 use herringbone_core::encoding::dictionary::Dictionary;
 use herringbone_core::encoding::physical_values::{PlainSize, Slots};
@@ -12,12 +12,12 @@ use crate::choice::{CarriedChoice, Choice, Indexed, choose};
 use crate::dictionary_growth::{Counts, DECIDE_AFTER, EntrySizes, Growth, LAST_VALUES};
 use crate::settings::ColumnSettings;
 
-/// Indices that may still be converted to values.
+/// Indices that can still be converted to values.
 pub(crate) struct DictionaryTrial {
     pub(crate) dictionary: Dictionary,
     pub(crate) page: IndexPage,
     pub(crate) pending: PendingPages,
-    /// True if the dictionary is kept even if it saves nothing, because it has values that no slot uses.
+    /// True if the dictionary is kept even if it saves nothing, since it has unused values.
     pub(super) keeps_dictionary: bool,
 }
 
@@ -50,18 +50,18 @@ impl DictionaryTrial {
         self.pending.pages.len()
     }
 
-    /// Returns true if no further values may be added to the dictionary.
+    /// Returns true if the dictionary accepts no further values.
     pub(super) fn is_full(&self, settings: &ColumnSettings) -> bool {
         is_full(&self.dictionary, settings)
     }
 
-    /// Returns true if the dictionary saves nothing now, and by all estimates will not do so later.
+    /// Returns true if the dictionary saves nothing now, and by all estimates won't later.
     pub(super) fn cannot_pay_off(&self, settings: &ColumnSettings) -> bool {
         let growth = self.growth();
         growth.is_some_and(|growth| growth.cannot_pay_off(entry_sizes(&self.dictionary, settings)))
     }
 
-    /// Returns true if the dictionary saves nothing, because nearly all values are new.
+    /// Returns true if the dictionary saves nothing, since nearly all values are new.
     pub(super) fn is_unlikely_to_pay_off(&self, settings: &ColumnSettings) -> bool {
         if settings.preserve_arrow_dictionary.is_some() || self.is_full(settings) {
             return false;
@@ -71,7 +71,7 @@ impl DictionaryTrial {
         growth.is_some_and(|growth| growth.is_unlikely_to_pay_off(sizes))
     }
 
-    /// Returns the dictionary's growth, unless it is kept in any case.
+    /// Returns the dictionary's growth, or `None` if it is kept in any case.
     fn growth(&self) -> Option<Growth> {
         if self.keeps_dictionary {
             return None;
@@ -93,7 +93,7 @@ impl DictionaryTrial {
         Some(Growth { first, before, now })
     }
 
-    /// Returns the number of all values, and the number of values in the dictionary.
+    /// Returns the total number of values, and how many are in the dictionary.
     fn counts(&self) -> Counts {
         Counts {
             values: self.pending.num_values + self.page.num_values(),
@@ -108,8 +108,7 @@ impl DictionaryTrial {
             || self.cannot_pay_off(settings)
     }
 
-    /// Chooses the form of the buffered pages and of the pages after them. `carried` is the choice for the previous row
-    /// group.
+    /// Chooses the form of the buffered pages and any later pages. `carried` is the previous row group's choice.
     ///
     /// # Errors
     /// Fails with `Feature` if the codec is not compiled in, and with `Io` if its library fails.
@@ -131,8 +130,7 @@ impl DictionaryTrial {
         choose(settings, &indexed)
     }
 
-    /// Continues with values as long as it is unclear whether values repeat. The values of the page under construction
-    /// are moved there, too.
+    /// Continues with values until it is clear if values repeat. The current page's values move over too.
     ///
     /// # Errors
     /// Returns the errors of encoders.
@@ -163,7 +161,7 @@ impl DictionaryTrial {
     }
 }
 
-/// Returns the sizes from which we predict whether the dictionary pays.
+/// Returns the sizes used to predict if the dictionary pays off.
 pub(super) fn entry_sizes(dictionary: &Dictionary, settings: &ColumnSettings) -> EntrySizes {
     let average = dictionary.plain_bytes() as f64 / dictionary.num_values().max(1) as f64;
     EntrySizes {

@@ -1,4 +1,4 @@
-//! Values outside a dictionary, whose encoding is chosen anew from time to time.
+//! Values outside a dictionary. Their encoding is chosen anew from time to time.
 
 use std::mem;
 
@@ -17,24 +17,24 @@ use crate::observers::Observers;
 use crate::page::PageSink;
 use crate::settings::ColumnSettings;
 
-/// The number of pages of values after which we choose their encoding again.
+/// The number of pages before we choose their encoding again.
 const CHOOSE_AGAIN_AFTER: usize = 7;
 
 /// Values outside a dictionary.
 pub(crate) struct EncodedValues {
     encoder: Box<dyn ValueEncoder>,
-    /// The encoding chosen last, or the usual one.
+    /// The last chosen encoding, or the usual one.
     encoding: Encoding,
     bounds: Bounds,
-    /// The number of pages since the encoding was chosen. This is `None` if the page under construction has PLAIN
-    /// values, from which its encoding is chosen.
+    /// The number of pages since the encoding was chosen. `None` if the current page holds PLAIN values to choose its
+    /// encoding from.
     pages_since_choice: Option<usize>,
-    /// The dictionary of the pages before, if these have indices.
+    /// The dictionary of the earlier pages, if they have indices.
     pub(super) dictionary: Option<ChunkDictionary>,
 }
 
 impl EncodedValues {
-    /// Creates a chunk without a dictionary, whose values have this encoding.
+    /// Creates a chunk of values in this encoding, without a dictionary.
     ///
     /// # Errors
     /// Fails with `Argument` if the encoding does not support the column's type.
@@ -48,7 +48,7 @@ impl EncodedValues {
         })
     }
 
-    /// Creates a chunk without a dictionary, whose first values decide about the encoding.
+    /// Creates a chunk without a dictionary. Its first values decide on the encoding.
     ///
     /// # Errors
     /// Fails with `Argument` if an encoding does not support the column's type.
@@ -58,8 +58,8 @@ impl EncodedValues {
         Ok(values)
     }
 
-    /// Continues with values outside the dictionary. If there are several encodings, the first of these values decide
-    /// which one is used.
+    /// Continues with values outside the dictionary. If there are several encodings, the first values decide between
+    /// them.
     ///
     /// # Errors
     /// Fails with `Argument` if an encoding does not support the column's type.
@@ -73,7 +73,7 @@ impl EncodedValues {
         Ok(values)
     }
 
-    /// Lets the next values decide about the encoding, if there are several.
+    /// Lets the next values decide on the encoding, if there are several.
     fn choose_again(&mut self, settings: &ColumnSettings) -> Result<()> {
         match settings.encodings.len() {
             0 | 1 => Ok(()),
@@ -98,7 +98,7 @@ impl EncodedValues {
         Ok(())
     }
 
-    /// Appends the values of `page`, which the dictionary did not receive.
+    /// Appends the values of `page` that were kept out of the dictionary.
     ///
     /// # Errors
     /// Fails with `Limit` if the page would exceed the limits of its header.
@@ -121,13 +121,13 @@ impl EncodedValues {
         Ok(())
     }
 
-    /// Returns true if the values of the page under construction decide about the encoding.
+    /// Returns true if the current page's values decide on the encoding.
     pub(crate) fn is_on_trial(&self) -> bool {
         self.pages_since_choice.is_none()
     }
 
-    /// Chooses the encoding by the page's `num_values` values, and encodes them again. If there are too few values, the
-    /// choice is left to the next page. This page then has the encoding chosen last, or the usual one.
+    /// Chooses the encoding from the page's `num_values` values and re-encodes them. If there are too few values, the
+    /// choice is left to the next page. In that case, this page gets the last chosen encoding, or the usual one.
     ///
     /// # Errors
     /// Fails with `Feature` if the codec is not compiled in, and with `Io` if its library fails.
@@ -155,10 +155,10 @@ impl EncodedValues {
         })
     }
 
-    /// Writes the page, and starts the next one.
+    /// Writes the page and starts the next one.
     ///
     /// # Errors
-    /// Returns the errors of codecs, of encryption and of the sink.
+    /// Returns errors from codecs, encryption and the sink.
     pub(crate) fn write_page(
         &mut self,
         settings: &ColumnSettings,
@@ -199,7 +199,7 @@ impl EncodedValues {
         }
     }
 
-    /// Continues after one more page. From time to time, the encoding is chosen again, because the values may have
+    /// Continues after another page. From time to time, this chooses the encoding again, since the values might have
     /// changed.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Values stored as indices, with the dictionary to which they refer.
+//! Values stored as indices, with their dictionary.
 
 use std::mem;
 
@@ -20,7 +20,7 @@ use crate::settings::ColumnSettings;
 pub(crate) struct IndexedValues {
     pub(crate) dictionary: ChunkDictionary,
     pub(crate) page: IndexPage,
-    /// The encoding of the values that follow once the dictionary is full.
+    /// The fallback encoding for values once the dictionary is full.
     pub(crate) encoding: Encoding,
 }
 
@@ -29,10 +29,10 @@ impl IndexedValues {
         self.page.append(&mut self.dictionary.entries, slots)
     }
 
-    /// Writes the page, and starts the next one.
+    /// Writes the page and starts the next one.
     ///
     /// # Errors
-    /// Returns the errors of codecs, of encryption and of the sink.
+    /// Returns errors from codecs, encryption and the sink.
     pub(crate) fn end_page(
         &mut self,
         settings: &ColumnSettings,
@@ -50,7 +50,7 @@ impl IndexedValues {
         Ok(())
     }
 
-    /// Returns true if no further values may be added to the dictionary.
+    /// Returns true if the dictionary accepts no further values.
     pub(super) fn is_full(&self, settings: &ColumnSettings) -> bool {
         is_full(&self.dictionary.entries, settings)
     }
@@ -64,21 +64,21 @@ impl IndexedValues {
     }
 }
 
-/// Returns true if no further values may be added to the dictionary.
+/// Returns true if the dictionary accepts no further values.
 pub(super) fn is_full(dictionary: &Dictionary, settings: &ColumnSettings) -> bool {
     !settings.keeps_order() && dictionary.plain_bytes() > settings.dictionary_bytes
 }
 
-/// The chunk's dictionary, with the form of its indices.
+/// The chunk's dictionary and its index form.
 pub(crate) struct ChunkDictionary {
     pub(crate) entries: Dictionary,
     packing: Packing,
-    /// The number of entries at the time when the dictionary was sorted, if it was.
+    /// The number of entries when the dictionary was sorted, or `None` if it wasn't.
     sorted_entries: Option<usize>,
 }
 
 impl ChunkDictionary {
-    /// Creates a dictionary whose indices have this packing.
+    /// Creates a dictionary with this index packing.
     pub(crate) fn new(entries: Dictionary, packing: Packing) -> Self {
         Self {
             entries,
@@ -87,7 +87,7 @@ impl ChunkDictionary {
         }
     }
 
-    /// Sorts the entries into `order`, in which they ascend, and changes the indices of buffered pages accordingly.
+    /// Sorts the entries into the ascending `order`, updating the indices of buffered pages.
     pub(crate) fn sort(&mut self, order: &[u32], pages: &mut [PendingPage]) {
         self.entries.reorder(order);
         let ranks = ranks(order);
@@ -115,7 +115,7 @@ impl ChunkDictionary {
     /// Writes the indices of `page`.
     ///
     /// # Errors
-    /// Returns the errors of codecs, of encryption and of the sink.
+    /// Returns errors from codecs, encryption and the sink.
     pub(crate) fn write_page(
         &self,
         settings: &ColumnSettings,
@@ -147,10 +147,10 @@ impl ChunkDictionary {
 /// The indices of the page under construction.
 pub(crate) struct IndexPage {
     pub(super) indices: Vec<u32>,
-    /// The bounds of the page's values. They are only computed here for numbers, because for these, checking each value
-    /// is faster than finding the indices in use.
+    /// The bounds of the page's values. We only compute them here for numbers, since checking each number is faster
+    /// than finding the indices in use.
     pub(super) bounds: Bounds,
-    /// True if `bounds` does not cover all values of the page, because some went to the dictionary only.
+    /// True if `bounds` misses some of the page's values, because they went to the dictionary only.
     pub(super) unbounded: bool,
 }
 
@@ -163,7 +163,7 @@ impl IndexPage {
         }
     }
 
-    /// Adds values to the dictionary, and their indices to the page.
+    /// Adds values to the dictionary and their indices to the page.
     pub(super) fn append(&mut self, dictionary: &mut Dictionary, slots: &Slots<'_>) -> Result<()> {
         match slots {
             Slots::Values(values) if values.are_numbers() => self.bounds.update(values),
@@ -172,7 +172,7 @@ impl IndexPage {
         dictionary.append(slots, &mut self.indices)
     }
 
-    /// Takes out the finished page, and starts the next one.
+    /// Takes out the finished page and starts the next one.
     pub(super) fn take(
         &mut self,
         settings: &ColumnSettings,
@@ -190,7 +190,7 @@ impl IndexPage {
         }
     }
 
-    /// Returns the number of values in the page, without nulls.
+    /// Returns the page's number of non-null values.
     pub(super) fn num_values(&self) -> usize {
         self.indices.len()
     }
@@ -208,15 +208,15 @@ impl IndexPage {
 pub(crate) struct PendingPage {
     pub(crate) levels: EncodedLevels,
     pub(crate) indices: Vec<u32>,
-    /// The number of dictionary entries when the page ended. All indices in the page are less than this.
+    /// The number of dictionary entries when the page ended. All of its indices are below this.
     num_entries: usize,
-    /// The bounds of the values, if they were computed when the values arrived.
+    /// The bounds of the values, if they were computed on arrival.
     bounds: Option<Bounds>,
     pub(crate) byte_array_bytes: usize,
 }
 
 impl PendingPage {
-    /// Returns the number of values in the page, and the number of entries when the page ended.
+    /// Returns the page's number of values, and the number of entries when the page ended.
     pub(super) fn counts(&self) -> Counts {
         Counts {
             values: self.indices.len(),
@@ -233,19 +233,19 @@ impl PendingPage {
     }
 }
 
-/// The pages of indices buffered until their form is chosen.
+/// The index pages buffered until their form is chosen.
 #[derive(Default)]
 pub(crate) struct PendingPages {
     pub(crate) pages: Vec<PendingPage>,
     pub(super) num_values: usize,
-    /// The size of the values in PLAIN, in bytes.
+    /// The PLAIN size of the values, in bytes.
     pub(super) plain_bytes: usize,
-    /// The size of the values as indices, in bytes.
+    /// The size of the indices, in bytes.
     pub(super) index_bytes: usize,
 }
 
 impl PendingPages {
-    /// Adds `page`, whose values take `plain_bytes` bytes in PLAIN.
+    /// Adds `page`. Its values have a PLAIN size of `plain_bytes` bytes.
     pub(super) fn push(&mut self, page: PendingPage, plain_bytes: usize) {
         let width = Packing::TIGHT.width(page.num_entries);
         self.num_values += page.indices.len();

@@ -1,4 +1,4 @@
-//! The values of the page under construction, and of pages buffered until their form is chosen.
+//! The values of the current page, and of pages buffered until their form is chosen.
 
 mod dictionary_trial;
 mod encoded_values;
@@ -23,24 +23,24 @@ use super::observers::Observers;
 use super::options::DataPageVersion;
 use super::settings::ColumnSettings;
 
-/// The values of a column chunk under construction, in the form in which we collect them.
+/// A column chunk's values, in the form used to collect them.
 #[derive(Default)]
 pub(super) enum PageValues {
-    /// Indices that may still be converted to values.
+    /// Indices that can still be converted to values.
     DictionaryTrial(DictionaryTrial),
-    /// Values that the dictionary may still receive. The values already in the dictionary were nearly all new.
+    /// Values that might still go to the dictionary. The values already in it were nearly all new.
     SampledTrial(SampledTrial),
     /// Indices.
     Indexed(IndexedValues),
     /// Values outside the dictionary.
     Encoded(EncodedValues),
-    /// Nothing, because an error interrupted the change from one form to another.
+    /// Nothing, after an error interrupted a change of form.
     #[default]
     Failed,
 }
 
 impl PageValues {
-    /// Creates a chunk without values. `carried` is the choice for the previous row group.
+    /// Creates a chunk without values. `carried` is the previous row group's choice.
     ///
     /// # Errors
     /// Fails with `Argument` if an encoding does not support the column's type.
@@ -53,7 +53,7 @@ impl PageValues {
         let may_drop_codec = settings.may_drop_codec
             && settings.version == DataPageVersion::V1
             && settings.compression != Compression::Uncompressed;
-        // A dictionary that did not pay in the previous row group must first show that it would in this one.
+        // If a dictionary didn't pay off in the previous row group, it must first prove itself in this one.
         let starts_sampled = settings.preserve_arrow_dictionary.is_none()
             && !settings.dictionary_is_requested
             && carried.is_some_and(|carried| carried.needs_sampled_trial());
@@ -69,8 +69,7 @@ impl PageValues {
         })
     }
 
-    /// Returns the approximate number of bytes that the values will take in the file, without the values already
-    /// written in pages.
+    /// Returns the approximate stored size of the values in bytes, excluding pages already written.
     pub(super) fn estimated_bytes(&self) -> usize {
         match self {
             Self::DictionaryTrial(trial) => trial.estimated_bytes(),
@@ -92,8 +91,7 @@ impl PageValues {
         }
     }
 
-    /// Returns true if values are added to the dictionary, or may be added later. In the second case, pages end as if
-    /// they were.
+    /// Returns true if values go to the dictionary or might do so later. In the second case, pages end as if they did.
     pub(super) fn may_be_indices(&self) -> bool {
         matches!(
             self,
@@ -101,12 +99,12 @@ impl PageValues {
         )
     }
 
-    /// Returns true if values are added to a dictionary on trial, and no page is finished yet.
+    /// Returns true if values go to a dictionary on trial with no page finished yet.
     pub(super) fn is_first_page_of_trial(&self) -> bool {
         matches!(self, Self::DictionaryTrial(trial) if trial.num_pages() == 0)
     }
 
-    /// Returns the number of buffered pages while the dictionary is on trial, and otherwise `None`.
+    /// Returns the number of buffered pages, or `None` if no dictionary is on trial.
     pub(super) fn pages_on_trial(&self) -> Option<usize> {
         match self {
             Self::DictionaryTrial(trial) => Some(trial.num_pages()),
@@ -115,11 +113,11 @@ impl PageValues {
         }
     }
 
-    /// Returns the approximate number of bytes in the page under construction, whose values have this size. It is zero
-    /// if the current segment covers the whole page, because the page then ends if the next row does not fit.
+    /// Returns the approximate size in bytes of the current page, whose values have this size. It is zero if the
+    /// current segment covers the whole page, since the page then ends when the next row doesn't fit.
     pub(super) fn page_bytes(&self, size: PlainSize) -> usize {
         match self {
-            // We estimate two bytes per index, because indices usually take two bytes or less.
+            // We estimate two bytes per index. In practice, indices usually take two bytes or less.
             Self::Indexed(values) => 2 * values.page.num_values(),
             Self::DictionaryTrial(_) => size.bytes / 2,
             Self::SampledTrial(_) => size.bytes,
@@ -127,7 +125,7 @@ impl PageValues {
         }
     }
 
-    /// Returns true if a page with rows must end here, because later values may be stored in another form.
+    /// Returns true if a page with rows must end here, because later values might be stored in another form.
     pub(super) fn must_end_page(&self, settings: &ColumnSettings) -> bool {
         match self {
             Self::DictionaryTrial(trial) => {
@@ -142,8 +140,8 @@ impl PageValues {
     /// Appends values to the page under construction.
     ///
     /// # Errors
-    /// Fails with `Argument` if an error ended the chunk before, and with `Limit` if the page would exceed the limits
-    /// of its header.
+    /// Fails with `Argument` if the chunk has already ended with an error, and with `Limit` if the page would exceed
+    /// the limits of its header.
     pub(super) fn append(&mut self, slots: &Slots<'_>, observers: &mut Observers) -> Result<()> {
         match self {
             Self::DictionaryTrial(trial) => trial.append(slots),
@@ -154,7 +152,7 @@ impl PageValues {
         }
     }
 
-    /// Returns the dictionary, if values are added to it.
+    /// Returns the dictionary, if it accepts values.
     pub(super) fn open_dictionary(&mut self) -> Option<&mut Dictionary> {
         match self {
             Self::DictionaryTrial(trial) => Some(&mut trial.dictionary),
@@ -163,14 +161,14 @@ impl PageValues {
         }
     }
 
-    /// Keeps the dictionary even if it saves nothing, because it has values that no slot uses.
+    /// Keeps the dictionary even if it saves nothing, since it has unused values.
     pub(super) fn keep_dictionary(&mut self) {
         if let Self::DictionaryTrial(trial) = self {
             trial.keeps_dictionary = true;
         }
     }
 
-    /// Buffers the values of this page and of later pages as values, if nearly all values are new to the dictionary.
+    /// If nearly all values are new to the dictionary, buffers values from this page on.
     ///
     /// # Errors
     /// Returns the errors of encoders.
@@ -184,7 +182,7 @@ impl PageValues {
         Ok(())
     }
 
-    /// Gives the buffered values to the dictionary, if a sample of them shows that it will pay.
+    /// Gives the buffered values to the dictionary if a sample shows that it will pay off.
     ///
     /// # Errors
     /// Returns the errors of encoders.
@@ -211,7 +209,7 @@ impl PageValues {
         }
     }
 
-    /// Continues with values outside the dictionary if it is full.
+    /// Falls back to values outside the dictionary if it is full.
     ///
     /// # Errors
     /// Returns the errors of encoders.
@@ -225,7 +223,7 @@ impl PageValues {
         Ok(())
     }
 
-    /// Returns the chunk's dictionary, after the last choice was made.
+    /// Returns the chunk's dictionary. Call this after the last choice.
     pub(super) fn dictionary(&self) -> Option<&ChunkDictionary> {
         match self {
             Self::Indexed(values) => Some(&values.dictionary),
@@ -234,10 +232,10 @@ impl PageValues {
         }
     }
 
-    /// Returns the form in which the chunk's values are stored, after the last choice was made.
+    /// Returns the form of the chunk's values. Call this after the last choice.
     ///
     /// # Errors
-    /// Fails with `Argument` if an error ended the chunk before.
+    /// Fails with `Argument` if the chunk has already ended with an error.
     pub(super) fn stored_as(&self) -> Result<StoredAs> {
         match self {
             Self::Indexed(values) => Ok(values.dictionary.stored_as()),
@@ -247,7 +245,7 @@ impl PageValues {
     }
 }
 
-/// Returns the error for calls after another error has ended the chunk.
+/// Returns the error for calls on a chunk that has already ended with an error.
 fn failed() -> Error {
     Error::argument("an error ended this column chunk before")
 }

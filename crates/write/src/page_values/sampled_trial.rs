@@ -1,9 +1,8 @@
-//! Values buffered because nearly all values were new to a dictionary, which then receives only a sample of them.
+//! Values buffered because nearly all of them were new to a dictionary. The dictionary then only receives a sample.
 //!
 //! Such a dictionary is usually given up in the end, and looking up new values is most of the work of writing them. But
-//! it can still pay if values repeat cyclically, or if the data changes. We therefore buffer the rest of the page and a
-//! few more pages as values. The dictionary receives only a sample of them, from which we predict its size for all
-//! values.
+//! it can still pay off if values repeat cyclically, or if the data changes. So we buffer the rest of the page and a
+//! few more pages as values. The dictionary only receives a sample, used to predict its size for all values.
 
 use std::mem;
 use std::ops::Range;
@@ -22,30 +21,30 @@ use crate::choice::{CarriedChoice, Choice, choose_for_trial_page};
 use crate::dictionary_growth::{Counts, Growth, SAMPLED_TRIAL_ENDS_AFTER};
 use crate::settings::ColumnSettings;
 
-/// The number of values in a block of a page. The dictionary is tested with the start of each block.
+/// The number of values in a page's block. Each block's start is tested on the dictionary.
 const BLOCK_VALUES: usize = 512;
 
-/// The number of values at the start of a block with which the dictionary is tested.
+/// The number of values tested at the start of a block.
 const SAMPLED_VALUES: usize = 64;
 
-/// The share of a rejected dictionary's bytes per value that a new dictionary may take to be tried. It is below one,
-/// because only sizes after the codec show which form is better, and these are sizes before the codec.
+/// The share of a rejected dictionary's bytes per value at which a new dictionary is worth a try. It is below one,
+/// since these are sizes before the codec, and only the sizes after it show which form is better.
 const BETTER_THAN_REJECTED: f64 = 0.75;
 
-/// Values that the dictionary may still receive.
+/// Values that might still go to the dictionary.
 pub(crate) struct SampledTrial {
     pub(crate) dictionary: Dictionary,
-    /// The memory for the indices of tested values, which are not used themselves.
+    /// Memory for the indices of tested values. The indices themselves are not used.
     indices: Vec<u32>,
-    /// The pages of indices finished before this trial.
+    /// The index pages finished before this trial.
     pub(crate) pending: PendingPages,
     pub(super) counts: SampledCounts,
-    /// The finished pages. The first values of the first page may already be in the dictionary, because the trial began
+    /// The finished pages. The first page's first values might already be in the dictionary, since the trial started
     /// after them.
     pub(crate) pages: Vec<TrialPage>,
-    /// The encoder of the page under construction, which has the page's values in PLAIN.
+    /// The current page's encoder. It holds the page's values in PLAIN.
     pub(super) encoder: Box<dyn ValueEncoder>,
-    /// The bounds of the values in the page under construction.
+    /// The bounds of the current page's values.
     pub(super) bounds: Bounds,
 }
 
@@ -66,7 +65,7 @@ impl SampledTrial {
         })
     }
 
-    /// Appends values to the page under construction, and a sample of them to the dictionary.
+    /// Appends values to the current page and a sample of them to the dictionary.
     pub(super) fn append(&mut self, values: &Values<'_>) -> Result<()> {
         self.encoder.append(values)?;
         self.bounds.update(values);
@@ -106,8 +105,8 @@ impl SampledTrial {
         self.pending.pages.len() + self.pages.len()
     }
 
-    /// Returns true if the tested values show that the dictionary will pay. `carried` is the choice for the previous
-    /// row group.
+    /// Returns true if the tested values show that the dictionary will pay off. `carried` is the previous row group's
+    /// choice.
     pub(crate) fn will_pay_off(
         &self,
         settings: &ColumnSettings,
@@ -129,15 +128,15 @@ impl SampledTrial {
         growth.will_pay_off(sizes)
     }
 
-    /// Returns true if the trial ends because no values repeated for long enough.
+    /// Returns true if the trial is over, because no values have repeated for long enough.
     pub(crate) fn is_over(&self) -> bool {
         self.counts.all_values() >= SAMPLED_TRIAL_ENDS_AFTER
     }
 
-    /// Adds the values of the finished pages to the dictionary. The page under construction must be empty.
+    /// Adds the finished pages' values to the dictionary. The current page must be empty.
     ///
     /// # Errors
-    /// Fails with `Corrupt` if a page does not have its number of values.
+    /// Fails with `Corrupt` if a page has the wrong number of values.
     pub(crate) fn into_dictionary_trial(
         self,
         settings: &ColumnSettings,
@@ -153,8 +152,8 @@ impl SampledTrial {
         Ok(trial)
     }
 
-    /// Chooses the form of the finished pages and of the pages after them, by the longest page. Returns `None` if no
-    /// page is finished. `carried` is the choice for the previous row group.
+    /// Chooses the form of the finished pages and any later pages, based on the longest page. Returns `None` if no page
+    /// is finished. `carried` is the previous row group's choice.
     ///
     /// # Errors
     /// Fails with `Feature` if the codec is not compiled in, and with `Io` if its library fails.
@@ -174,7 +173,7 @@ impl SampledTrial {
         }))
     }
 
-    /// Returns the choice for the previous row group, if it applies to all values.
+    /// Returns the previous row group's choice, if it applies to all values.
     fn reused(&self, carried: Option<CarriedChoice>) -> Option<CarriedChoice> {
         carried.filter(|carried| carried.applies_to(self.counts.all_values()))
     }
@@ -197,21 +196,21 @@ impl SampledTrial {
     }
 }
 
-/// The numbers of values in a sampled trial.
+/// A sampled trial's value counts.
 #[derive(Debug, Default)]
 pub(super) struct SampledCounts {
-    /// The dictionary's counts when the trial began.
+    /// The dictionary's counts when the trial started.
     before: Counts,
-    /// The number of values since the trial began.
+    /// The number of values since the trial started.
     num_values: usize,
-    /// The number of values counted in the page under construction.
+    /// The number of values counted in the current page.
     page_values: usize,
-    /// The number of values with which the dictionary was tested.
+    /// The number of values tested on the dictionary.
     sampled_values: usize,
 }
 
 impl SampledCounts {
-    /// Creates the counts for a trial without values, which follows `before.values` values.
+    /// Creates the counts for a trial that follows `before.values` values.
     pub(super) fn after(before: Counts) -> Self {
         Self {
             before,
@@ -219,13 +218,12 @@ impl SampledCounts {
         }
     }
 
-    /// Returns the number of values in the chunk, including the values before the trial.
+    /// Returns the chunk's number of values, including those before the trial.
     fn all_values(&self) -> usize {
         self.before.values + self.num_values
     }
 
-    /// Counts `num_values` values of the page under construction. Returns the ranges of these values with which the
-    /// dictionary is tested.
+    /// Counts `num_values` values of the current page, returning the ranges to test on the dictionary.
     fn add(&mut self, num_values: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         let first = self.page_values;
         self.page_values += num_values;
@@ -240,10 +238,10 @@ impl SampledCounts {
     }
 }
 
-/// A page of values that the dictionary may still receive.
+/// A page of values that might still go to the dictionary.
 pub(crate) struct TrialPage {
     pub(crate) levels: EncodedLevels,
-    /// The encoder, which contains the page's values in PLAIN.
+    /// The encoder. It holds the page's values in PLAIN.
     pub(crate) encoder: Box<dyn ValueEncoder>,
     pub(crate) size: PlainSize,
     pub(crate) bounds: Bounds,
@@ -254,8 +252,7 @@ impl TrialPage {
         self.levels.num_levels - self.levels.num_nulls
     }
 
-    /// Takes the values out of the encoder. Passes them to `visit`, together with the emptied encoder and the values'
-    /// size in bytes.
+    /// Takes the values out of the encoder, passing them to `visit` with the emptied encoder and their size in bytes.
     pub(crate) fn with_values<R>(
         &mut self,
         leaf: &WriteLeaf,
@@ -281,8 +278,8 @@ impl TrialPage {
     }
 }
 
-/// Returns the parts of `range`, a range of a page's values, that the dictionary receives. The parts depend only on the
-/// positions in the page, and not on the batches in which values arrive.
+/// Returns the parts of `range`, given in page positions, that go to the dictionary. They depend on these positions
+/// only, and not on the batches that values arrive in.
 fn tested(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let blocks = range.start / BLOCK_VALUES..range.end.div_ceil(BLOCK_VALUES);
     let parts = blocks.map(move |block| {

@@ -1,4 +1,4 @@
-//! The values of one column by which rows are sorted.
+//! One column of a sort key.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use herringbone_core::array::dictionary::{Keyed, slots};
 use herringbone_core::encoding::physical_values::{Values, plain_width};
 use herringbone_core::levels::DefinitionLevels;
 
-/// A column by which rows are sorted.
+/// A column to sort rows by.
 pub(super) struct KeyColumn {
     pub(super) settings: Arc<ColumnSettings>,
     pub(super) path: Arc<LeafPath>,
@@ -41,10 +41,10 @@ impl Decoded {
         }
     }
 
-    /// Calls `visit` with a column's values without nulls, and with a function that returns true for rows with a value.
+    /// Calls `visit` with a column's non-null values, and with a function telling which rows have a value.
     ///
     /// # Errors
-    /// Fails with `Argument` if the batch does not have the column, or if a value does not fit its type.
+    /// Fails with `Argument` if the batch lacks the column, or if a value does not fit its type.
     pub(super) fn values(
         &mut self,
         column: &KeyColumn,
@@ -76,12 +76,12 @@ impl KeyColumn {
         self.settings.leaf.max_def_level > 0
     }
 
-    /// Returns the number of bytes that the column takes per row, if it is equal for all rows.
+    /// Returns the column's key bytes per row, or `None` if they vary.
     pub(super) fn width(&self) -> Option<usize> {
         Some(usize::from(self.is_nullable()) + self.value_width()?)
     }
 
-    /// Returns the number of bytes per value, if it is equal for all values.
+    /// Returns the key bytes per value, or `None` if they vary.
     fn value_width(&self) -> Option<usize> {
         let leaf = &self.settings.leaf;
         match leaf.physical_type {
@@ -90,7 +90,7 @@ impl KeyColumn {
         }
     }
 
-    /// Adds the number of bytes that this column takes to the length of each row.
+    /// Adds this column's key bytes to each row's length.
     pub(super) fn add_lengths(
         &self,
         values: &Values<'_>,
@@ -118,7 +118,7 @@ impl KeyColumn {
         }
     }
 
-    /// Writes this column at the cursors of the rows, and advances the cursors.
+    /// Writes this column at the rows' cursors, advancing them.
     pub(super) fn write(
         &self,
         values: &Values<'_>,
@@ -173,7 +173,7 @@ impl KeyColumn {
     }
 }
 
-/// The rows to which a column is written.
+/// The rows that a column is written to.
 struct KeyRows<'a> {
     column: &'a KeyColumn,
     is_valid: &'a dyn Fn(usize) -> bool,
@@ -182,7 +182,7 @@ struct KeyRows<'a> {
 }
 
 impl KeyRows<'_> {
-    /// Writes values of a fixed width. `key` maps a value's ordinal to its key.
+    /// Writes fixed-width values. `key` maps a value's ordinal to its key.
     fn write_fixed<const N: usize>(&mut self, key: impl Fn(usize) -> [u8; N]) {
         if self.column.is_nullable() || self.column.sorting.descending {
             return self.write_each(N, |index, out| out.copy_from_slice(&key(index)));
@@ -193,7 +193,7 @@ impl KeyRows<'_> {
         }
     }
 
-    /// Writes values that take `width` bytes, by calling `write` for each. A null takes the same number of bytes.
+    /// Writes values of `width` bytes, calling `write` for each. A null takes as many bytes.
     fn write_each(&mut self, width: usize, write: impl Fn(usize, &mut [u8])) {
         self.write_rows(width, |index, out| {
             write(index, &mut out[..width]);
@@ -201,7 +201,7 @@ impl KeyRows<'_> {
         });
     }
 
-    /// Writes values of any length. `write` returns the length that it wrote. A null takes no bytes.
+    /// Writes variable-length values. `write` returns the number of bytes it wrote. A null takes no bytes.
     fn write_any(&mut self, write: impl Fn(usize, &mut [u8]) -> usize) {
         self.write_rows(0, write);
     }

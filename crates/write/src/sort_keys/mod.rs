@@ -1,14 +1,14 @@
-//! Encodes the sort keys of rows as bytes that compare like the rows.
+//! Encodes sort keys as bytes that compare like the rows.
 //!
 //! ```text
 //! row = column, column, …      most significant first
 //! column = [0 or 2 for a null, 1 for a value]  value      the first byte only if there may be nulls
 //! ```
 //!
-//! A value is encoded so that `memcmp` follows its column's order, and inverted if the column descends. Values of a
-//! fixed width keep that width, and their nulls have it, too. Texts end with a mark that is less than any continuation,
-//! and numbers of any length begin with their length. Floats follow the total order of IEEE 754 if their column does.
-//! Otherwise, zeros are equal, and NaNs are equal and greater than any number.
+//! A value is encoded such that `memcmp` follows its column's order, with its bytes inverted for a descending column.
+//! Fixed-width values keep their width, and so do their nulls. Texts end with a mark that sorts before any
+//! continuation, and variable-length numbers start with their length. Floats follow the IEEE 754 total order if their
+//! column does. Otherwise, zeros are equal, and NaNs are equal and greater than any number.
 
 mod column;
 mod values;
@@ -23,10 +23,11 @@ use super::levels::LeafPath;
 use super::settings::ColumnSettings;
 use column::{Decoded, KeyColumn};
 
-/// An encoder for the sort keys of rows.
+/// An encoder for sort keys. Comparing encoded keys is a byte comparison, so a sort never has to look at the columns
+/// again.
 pub struct SortKeys {
     columns: Vec<KeyColumn>,
-    /// The number of bytes per row, if it is equal for all rows.
+    /// The number of key bytes per row, or `None` if it varies.
     width: Option<usize>,
     decoded: Decoded,
 }
@@ -35,7 +36,7 @@ pub struct SortKeys {
 #[derive(Debug, Default)]
 pub struct RowKeys {
     bytes: Vec<u8>,
-    /// The end of each row, or nothing if all rows have the same `width`.
+    /// The end of each row. Empty if all rows have the same `width`.
     ends: Vec<usize>,
     width: Option<usize>,
     num_rows: usize,
@@ -48,7 +49,7 @@ impl RowKeys {
         self.num_rows
     }
 
-    /// Returns the key bytes of a row, or no bytes if the row does not exist.
+    /// Returns a row's key bytes, or no bytes if the row doesn't exist.
     #[must_use]
     pub fn row(&self, row: usize) -> &[u8] {
         let range = match self.width {
@@ -62,7 +63,7 @@ impl RowKeys {
         self.bytes.get(range).unwrap_or_default()
     }
 
-    /// Replaces the rows from `first` on with the rows at these ordinals.
+    /// Replaces the rows starting at `first` with the rows at these ordinals.
     pub fn rearrange(&mut self, first: usize, rows: &[usize]) {
         let start = match (self.width, first.checked_sub(1)) {
             (Some(width), _) => width * first,
@@ -107,10 +108,10 @@ impl SortKeys {
         }
     }
 
-    /// Adds the next column, which is less significant than the columns before it.
+    /// Adds the next column, less significant than all columns before it.
     ///
     /// # Errors
-    /// Fails with `Argument` if the column's values have no order, or if a row may have several of them.
+    /// Fails with `Argument` if the column's values have no order, or if a row can have several of them.
     pub(super) fn push(
         &mut self,
         settings: Arc<ColumnSettings>,
@@ -138,20 +139,20 @@ impl SortKeys {
         Ok(())
     }
 
-    /// Returns the number of bytes per row, if it is equal for all rows.
+    /// Returns the number of key bytes per row, or `None` if it varies.
     #[must_use]
     pub fn width(&self) -> Option<usize> {
         self.width
     }
 
-    /// Appends the keys of a batch's rows to `out`, which must be used only with these keys.
+    /// Appends the keys of a batch's rows to `out`. It must only be used with these keys.
     ///
     /// # Errors
     /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the batch cannot be compared.
     pub fn append(&mut self, batch: &RecordBatch, out: &mut RowKeys) -> Result<()> {
         let num_rows = batch.num_rows();
         let mut end = out.bytes.len();
-        // Each row has a cursor: the offset at which its next column is written.
+        // Each row has a cursor: the offset to write its next column at.
         let mut cursors = Vec::with_capacity(num_rows);
         if let Some(width) = self.width {
             cursors.extend((0..num_rows).map(|row| end + width * row));
@@ -177,7 +178,7 @@ impl SortKeys {
         out.width = self.width;
         out.num_rows += num_rows;
         if self.width.is_none() {
-            // Each cursor is now at the end of its row, after the last column.
+            // Each cursor is now past its row's last column, that is, at the end of the row.
             out.ends.append(&mut cursors);
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Encodes values as bytes that compare like the values.
 
-/// Returns the key of a float, either in the total order of IEEE 754 or in the order of the type.
+/// Returns a float's key, in the IEEE 754 total order or in the type's own order.
 pub(super) fn single_key(value: f32, total_order: bool) -> u32 {
     let bits = value.to_bits();
     match bits >> 31 {
@@ -10,7 +10,7 @@ pub(super) fn single_key(value: f32, total_order: bool) -> u32 {
     }
 }
 
-/// Returns the key of a double, either in the total order of IEEE 754 or in the order of the type.
+/// Returns a double's key, in the IEEE 754 total order or in the type's own order.
 pub(super) fn double_key(value: f64, total_order: bool) -> u64 {
     let bits = value.to_bits();
     match bits >> 63 {
@@ -32,7 +32,7 @@ pub(super) fn half_key(value: &mut [u8], total_order: bool) {
     value.copy_from_slice(&key.to_be_bytes());
 }
 
-/// Converts an INT96, which has nanoseconds followed by a day, to its key in place.
+/// Converts an INT96 to its key in place. An INT96 holds nanoseconds followed by a day.
 pub(super) fn timestamp_key(value: &mut [u8]) {
     let nanos = i64::from_le_bytes(value.first_chunk().copied().unwrap_or_default());
     let days = i32::from_le_bytes(value.last_chunk().copied().unwrap_or_default());
@@ -40,8 +40,8 @@ pub(super) fn timestamp_key(value: &mut [u8]) {
     value[4..].copy_from_slice(&(nanos ^ i64::MIN).to_be_bytes());
 }
 
-/// Writes bytes so that a prefix sorts before its continuations, whatever follows in the row. A zero is followed by
-/// 255, and two zeros mark the end. Returns the number of bytes written.
+/// Writes bytes such that a prefix sorts before its continuations, whatever follows in the row. A zero is escaped as
+/// zero and 255, and two zeros mark the end. Returns the number of bytes written.
 pub(super) fn text_key(value: &[u8], out: &mut [u8]) -> usize {
     let mut at = 0;
     for (part, piece) in value.split(|byte| *byte == 0).enumerate() {
@@ -61,13 +61,13 @@ pub(super) fn text_length(value: &[u8]) -> usize {
     value.len() + value.iter().filter(|byte| **byte == 0).count() + 2
 }
 
-/// Writes a big-endian number of any length in two's complement, as its sign, the number of its digits, and the digits.
-/// Returns the number of bytes written.
+/// Writes a big-endian two's complement number of any length, as its sign, its length and its digits. Returns the
+/// number of bytes written.
 pub(super) fn number_key(value: &[u8], out: &mut [u8]) -> usize {
     let digits = significant(value);
     let is_negative = value.first().is_some_and(|byte| *byte >= 0x80);
     let length = digits.len() as u32;
-    // A negative number with more digits is less, so we invert the length.
+    // A longer negative number is less, so we invert the length.
     let length = if is_negative { !length } else { length };
     out[0] = u8::from(!is_negative);
     out[1..5].copy_from_slice(&length.to_be_bytes());
@@ -80,7 +80,7 @@ pub(super) fn number_length(value: &[u8]) -> usize {
     5 + significant(value).len()
 }
 
-/// Returns the digits that follow those which only repeat the sign.
+/// Returns the digits after any that only repeat the sign.
 fn significant(value: &[u8]) -> &[u8] {
     let is_negative = value.first().is_some_and(|byte| *byte >= 0x80);
     let sign = if is_negative { 0xff } else { 0 };
@@ -98,7 +98,7 @@ mod tests {
         out
     }
 
-    /// Numbers may be stored with more bytes than they need.
+    /// Numbers can be stored with more bytes than they need.
     #[test]
     fn numbers_of_any_length_keep_their_order() {
         let mut numbers = vec![

@@ -1,11 +1,11 @@
-//! Converts batches with extension types to batches of their storage, before a write is planned.
+//! Converts batches with extension types to their storage, before a write is planned.
 //!
 //! ```text
 //! a: my.point, b: Int64      the schema of the batches
 //! a: Struct<x, y>, a_norm: Double, b: Int64      the schema of the storage, chosen with the first batch
 //! ```
 //!
-//! An extension type may be anywhere in structs, lists and maps, so we rebuild all arrays around it.
+//! Extension types can be nested anywhere in structs, lists and maps, so we rebuild all arrays around them.
 
 mod nested;
 
@@ -24,16 +24,17 @@ use super::plan::check_schema;
 use super::selector::ColumnSelector;
 use herringbone_core::extension::{ExtensionType, StorageWriter, WrittenField};
 
-/// A converter of batches to batches of their storage.
+/// A converter from batches to their storage. Create one before the [`WritePlan`](super::WritePlan) if the options have
+/// extension types.
 pub struct StorageBatches {
     schema: SchemaRef,
     fields: Vec<StorageField>,
-    /// The storage schema, once it is chosen.
+    /// The storage schema, once chosen.
     storage: Option<SchemaRef>,
 }
 
-/// The number of rows per page in sibling columns that describe other columns. Such small pages allow readers to skip
-/// most values of the described columns.
+/// The rows per page in sibling columns that describe other columns. With such small pages, readers can skip most
+/// values of the described columns.
 const PAGE_ROWS_BESIDE: usize = 1 << 11;
 
 /// An encryption that takes sibling columns into account.
@@ -59,7 +60,7 @@ struct StorageField {
     path: Vec<String>,
     field: FieldRef,
     kind: Kind,
-    /// The stored fields, which are empty until they are chosen.
+    /// The stored fields. Empty until they are chosen.
     stored: Vec<FieldRef>,
 }
 
@@ -67,9 +68,9 @@ enum Kind {
     /// A field stored unchanged.
     Same,
     Extension(Box<dyn StorageWriter>),
-    /// The fields of a struct, which are not all stored unchanged.
+    /// The fields of a struct. At least one of them is not stored unchanged.
     Struct(Vec<StorageField>),
-    /// The elements of a list, or the entries of a map.
+    /// A list's elements or a map's entries.
     Elements(Box<StorageField>),
 }
 
@@ -102,7 +103,7 @@ impl StorageBatches {
         }))
     }
 
-    /// Returns the schema that batches must have.
+    /// Returns the schema required of batches.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
@@ -117,12 +118,12 @@ impl StorageBatches {
         check_schema(self.schema.fields(), batch.schema_ref().fields())
     }
 
-    /// Chooses the storage by the first batch with rows, or by an empty batch if there is none. Returns the storage
-    /// schema, for a [`WritePlan`](super::WritePlan).
+    /// Chooses the storage based on the first non-empty batch, or on an empty batch if there is none. Returns the
+    /// storage schema, for a [`WritePlan`](super::WritePlan).
     ///
     /// # Errors
     /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the batch does not have the schema, or if
-    /// sibling columns have the same name. The errors of the extension types are returned, too.
+    /// sibling columns have the same name. Errors from extension types are returned too.
     pub fn choose(&mut self, first: &RecordBatch) -> Result<SchemaRef> {
         self.check(first)?;
         let stored = choose_all(&mut self.fields, first.columns())?;
@@ -132,7 +133,7 @@ impl StorageBatches {
         Ok(schema)
     }
 
-    /// Converts a batch to its storage, which must have been [chosen](Self::choose) before.
+    /// Converts a batch to its storage. The storage must already have been [chosen](Self::choose).
     ///
     /// # Errors
     /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the batch does not have the schema, or if a
@@ -147,8 +148,8 @@ impl StorageBatches {
         RecordBatch::try_new_with_options(schema, arrays, &options).map_err(invalid)
     }
 
-    /// Returns the options for a file with the storage, which must have been [chosen](Self::choose) before. Sibling
-    /// columns that describe other columns are encrypted like these. Their pages are small, unless another size is
+    /// Returns the options for a file with the storage. The storage must already have been [chosen](Self::choose).
+    /// Sibling columns are encrypted like the columns they describe. Their pages are small, unless another size is
     /// requested.
     #[must_use]
     pub fn options(&self, options: &WriteOptions) -> WriteOptions {
@@ -175,15 +176,14 @@ impl StorageBatches {
         options
     }
 
-    /// Informs the extension types about the leaves whose keys a reader of the footer may lack. `leaves` are the paths
-    /// of these leaves.
+    /// Tells the extension types which leaves' keys a footer reader might lack. `leaves` are the leaf paths.
     pub fn hide(&mut self, leaves: &[Vec<String>]) {
         for field in &mut self.fields {
             field.hide(leaves);
         }
     }
 
-    /// Returns the pairs that the extension types add to the file's key-value metadata. Call this after the last batch.
+    /// Returns the pairs that extension types add to the file's key-value metadata. Call this after the last batch.
     ///
     /// # Errors
     /// Returns the errors of the extension types.
@@ -208,7 +208,7 @@ fn storage_fields(
 }
 
 impl StorageField {
-    /// Creates a field below the field with the path `parent`, which is empty at the top level.
+    /// Creates a field below the field at `parent`. The path is empty at the top level.
     fn new(
         parent: &[String],
         field: &FieldRef,
@@ -224,7 +224,7 @@ impl StorageField {
         })
     }
 
-    /// Chooses the stored fields by the first array.
+    /// Chooses the stored fields based on the first array.
     fn choose(&mut self, first: &ArrayRef) -> Result<Vec<FieldRef>> {
         let fields = self.choose_by(first);
         self.stored = fields.map_err(|error| error.in_column(self.path.join(".")))?;
@@ -295,7 +295,7 @@ impl StorageField {
         arrays.into_iter().collect()
     }
 
-    /// Collects the sibling fields that describe the fields of extension types.
+    /// Collects the sibling fields that describe fields of extension types.
     fn siblings(&self, out: &mut Vec<SiblingField>) {
         match &self.kind {
             Kind::Same => {}
@@ -309,7 +309,7 @@ impl StorageField {
                 );
             }
             Kind::Struct(fields) => fields.iter().for_each(|field| field.siblings(out)),
-            // A list cannot hold siblings of its elements.
+            // A list can't hold siblings of its elements.
             Kind::Elements(_) => {}
         }
     }
@@ -342,7 +342,7 @@ impl StorageField {
     }
 }
 
-/// Returns the storage of a field.
+/// Returns a field's storage.
 fn kind(path: &[String], field: &FieldRef, extensions: &[Arc<dyn ExtensionType>]) -> Result<Kind> {
     if field.extension_type_name().is_some() {
         let written = WrittenField::new(field, path);

@@ -1,4 +1,4 @@
-//! Rebuilds structs, lists and maps with other arrays in them.
+//! Rebuilds structs, lists and maps around replaced arrays.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(super) fn with_columns(
     Ok(Arc::new(array.map_err(invalid)?))
 }
 
-/// Returns the type of a list or map with other elements.
+/// Returns the list or map type with another element field.
 pub(super) fn list_type(list: &DataType, child: FieldRef) -> DataType {
     match list {
         DataType::LargeList(_) => DataType::LargeList(child),
@@ -46,7 +46,7 @@ pub(super) fn list_type(list: &DataType, child: FieldRef) -> DataType {
     }
 }
 
-/// Returns all elements of lists, or all entries of maps, including those outside every list.
+/// Returns all list elements or map entries, including any outside every list.
 pub(super) fn elements(array: &ArrayRef) -> Result<ArrayRef> {
     let values = match array.data_type() {
         DataType::List(_) => array.as_list_opt::<i32>().map(|list| list.values().clone()),
