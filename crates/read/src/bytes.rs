@@ -1,36 +1,36 @@
-//! The interface through which decoders take bytes of a file.
+//! The interface that decoders use to get a file's bytes.
 
 use std::ops::Range;
 
 use bytes::Bytes;
 use herringbone_format::Result;
 
-/// A source of bytes for decoders.
+/// A source of bytes for decoders. Implement this to read from storage that the library doesn't support itself.
 ///
-/// Decoders never read by themselves, so that the same decoder works for files, memory and asynchronous requests. A
-/// driver either reads in [`get`](Self::get), or it returns `None` there, fetches the range by any means, and calls the
+/// Decoders never read by themselves, so the same decoder works for files, memory and asynchronous requests. A driver
+/// either reads inside [`get`](Self::get), or it returns `None` there, fetches the range by any means, and calls the
 /// decoder again.
 pub trait FileBytes {
-    /// Returns the bytes of `need`, followed by any number of bytes up to `end`.
+    /// Returns the bytes of `need`, followed by any number of further bytes up to `end`.
     ///
-    /// Returns `None` if the bytes have not arrived yet. The decoder then stops, and requests them again when it is
-    /// called the next time.
+    /// Returns `None` if the bytes haven't arrived yet. In that case the decoder stops, and requests them again on the
+    /// next call.
     ///
     /// # Errors
     /// Returns the source's errors, such as [`Io`](herringbone_format::ErrorKind::Io).
     fn get(&mut self, need: &Range<u64>, end: u64) -> Result<Option<Bytes>>;
 
-    /// Returns the number of bytes that a lookup must save to be worth a request. It is 0 if requests are cheap.
+    /// Returns the number of bytes a lookup must save to be worth a request. It is 0 if requests are cheap.
     fn request_cost(&self) -> u64 {
         0
     }
 
-    /// Notes that decoders no longer need the bytes of `range`, so that the source may free them.
+    /// Notes that decoders no longer need the bytes in `range`, so the source is free to drop them.
     fn release(&mut self, range: Range<u64>) {
         let _ = range;
     }
 
-    /// Drops bytes that arrived before they were needed, because memory is short. Returns false if there are none.
+    /// Drops any bytes that arrived early, because memory is short. Returns false if there are none.
     fn drop_ahead(&mut self) -> bool {
         false
     }

@@ -1,13 +1,13 @@
-//! The plan of a read, and the state machines that decode the bytes of row groups into record batches.
+//! Read plans, and the state machines that decode row group bytes into record batches.
 //!
 //! ```text
 //! ReadOptions + FileMetadata ─► ReadPlan ─► ReadSequence ─► RowGroupRead ─► columns ─► column batches ─► RecordBatch
 //! ```
 //!
-//! A [`ReadPlan`] is plain data, which can be inspected before any row is read. A [`RowGroupRead`] is the state machine
-//! that reads one of its row groups without I/O, and a [`ReadSequence`] runs these machines in the order of the output.
-//! Because the machines do no I/O, drivers are thin loops: one thread [advances](ReadSequence::advance) the sequence,
-//! several threads take [tasks](StageTask) of its row groups, and a [`PushDecoder`] takes bytes as they arrive.
+//! A [`ReadPlan`] is plain data that can be inspected before any row is read. A [`RowGroupRead`] is the state machine
+//! reading one of its row groups without I/O, and a [`ReadSequence`] runs these machines in output order. Since the
+//! machines do no I/O, drivers are thin loops: one thread [advances](ReadSequence::advance) the sequence, several
+//! threads take [tasks](StageTask) of its row groups, and a [`PushDecoder`] takes bytes as they arrive.
 //!
 //! This crate is for the crates of this workspace. Its API changes with any release, except for the items that
 //! `herringbone` exports.

@@ -1,4 +1,4 @@
-//! The row groups of a read in the order of the output.
+//! A read's row groups in output order.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,34 +16,34 @@ use herringbone_core::loss::{Loss, Losses, Lost};
 use herringbone_core::metrics::ReadMetrics;
 use herringbone_filter::Predicate;
 
-/// The row groups of a read in the order of their output, and the number of rows still to be emitted.
+/// A read's row groups in output order, along with the number of rows left to emit.
 ///
 /// One thread [advances](Self::advance) the sequence. Alternatively, several threads take [row
-/// groups](Self::next_row_group) from it, and return their batches [in order](Self::emit).
+/// groups](Self::next_row_group) from it, returning their batches [in order](Self::emit).
 pub struct ReadSequence {
     plan: Arc<ReadPlan>,
     budget: Arc<Budget>,
-    /// The row groups begun so far. The first one is due, which means that its batches are the next to be emitted.
+    /// The row groups begun so far. The first one is due, that is, its batches are the next to be emitted.
     begun: VecDeque<RowGroupRead>,
-    /// The plan's index of the next row group to begin.
+    /// The plan index of the next row group to begin.
     next: usize,
-    /// The number of rows selected in the row groups from `next` on, before the filter.
+    /// The number of rows selected in the row groups starting at `next`, before the filter.
     rows_after: u64,
-    /// The rows to skip and to emit, counted among the rows that a filter selects.
+    /// The rows to skip and to emit, counted among the filtered rows.
     window: OffsetLimit,
     losses: Losses,
     /// True if the due row group was restarted because memory was short.
     is_short: bool,
-    /// The number of times that we may still try the due row group again after it was refused the memory of one page.
+    /// The number of retries left for the due row group after it has been refused a page's memory.
     tries_left: u32,
-    /// True if the driver waits for memory instead of failing at once when the pool refuses the bytes of a page.
+    /// True if the driver waits for memory, rather than failing at once, when the pool refuses the bytes of a page.
     may_wait: bool,
-    /// True if the last step was refused memory, and can be tried again.
+    /// True if the last step was refused memory and can be retried.
     is_refused: bool,
 }
 
-/// The number of times that a row group is tried again after it was refused the memory of one page. The number is small
-/// because without page indexes, each try decodes the row group from its start.
+/// The number of retries for a row group that has been refused a page's memory. It is small because, without page
+/// indexes, each retry decodes the row group from its start.
 const TRIES: u32 = 8;
 
 /// The result of one step of a [`ReadSequence`].
@@ -60,10 +60,10 @@ pub enum ReadStep {
 }
 
 impl ReadSequence {
-    /// Creates the sequence of all row groups of a plan.
+    /// Creates the sequence of a plan's row groups.
     #[must_use]
     pub fn new(plan: Arc<ReadPlan>) -> Self {
-        // Without a filter, the plan has already applied the offset and the limit, so each planned row is emitted.
+        // Without a filter, the plan has already applied the offset and the limit, so we emit each planned row.
         let window = match plan.is_filtered() {
             true => OffsetLimit::of(plan.options()),
             false => OffsetLimit::all(),
@@ -83,53 +83,53 @@ impl ReadSequence {
         }
     }
 
-    /// Chooses whether the driver waits for memory. If it does, it may try a refused step again.
+    /// Chooses if the driver waits for memory. If it does, it can retry a refused step.
     pub(crate) fn wait_for_memory(&mut self, may_wait: bool) {
         self.may_wait = may_wait;
     }
 
-    /// Gives up waiting for memory: the due row group is not tried again after its next refusal.
+    /// Gives up waiting for memory. The due row group isn't retried after its next refusal.
     pub(crate) fn wait_no_longer(&mut self) {
         self.tries_left = 0;
     }
 
-    /// Returns true if the last step failed because it was refused memory, and the driver can try it again.
+    /// Returns true if the last step was refused memory and the driver can retry it.
     pub(crate) fn is_refused(&self) -> bool {
         self.is_refused
     }
 
-    /// Returns the plan with which row groups are begun.
+    /// Returns the plan used to begin row groups.
     #[must_use]
     pub fn plan(&self) -> &Arc<ReadPlan> {
         &self.plan
     }
 
-    /// Returns the memory budget of the read.
+    /// Returns the read's memory budget.
     #[must_use]
     pub fn budget(&self) -> &Arc<Budget> {
         &self.budget
     }
 
-    /// Returns the counts of the read so far, such as its requests and pages.
+    /// Returns the read's counts so far, such as requests and pages.
     #[must_use]
     pub fn metrics(&self) -> ReadMetrics {
         self.budget.read_metrics()
     }
 
-    /// Returns an upper bound on the number of rows still to be emitted. The filter may leave fewer.
+    /// Returns an upper bound on the number of rows left to emit. The filter might leave fewer.
     #[must_use]
     pub fn rows_left(&self) -> u64 {
         self.rows_left_with(self.begun.iter().map(RowGroupRead::rows_left).sum())
     }
 
-    /// Returns an upper bound on the number of rows still to be emitted, if `begun` of them are in row groups that were
-    /// [taken](Self::next_row_group).
+    /// Returns an upper bound on the number of rows left to emit, if `begun` of them are in
+    /// [taken](Self::next_row_group) row groups.
     #[must_use]
     pub fn rows_left_with(&self, begun: u64) -> u64 {
         self.rows_after.saturating_add(begun).min(self.window.left)
     }
 
-    /// Returns the number of rows to find before the read is complete, including the rows that the offset skips.
+    /// Returns the number of rows to find before the read is complete, including rows skipped by the offset.
     #[must_use]
     pub fn rows_to_find(&self) -> u64 {
         self.window.wanted()
@@ -146,7 +146,7 @@ impl ReadSequence {
         std::mem::take(&mut self.losses)
     }
 
-    /// Returns the row groups begun so far, with the due one first.
+    /// Returns the row groups begun so far, the due one first.
     pub(crate) fn begun(&mut self) -> &mut VecDeque<RowGroupRead> {
         &mut self.begun
     }
@@ -156,25 +156,25 @@ impl ReadSequence {
         self.is_short
     }
 
-    /// Returns true if no work may be done ahead, because memory is short.
+    /// Returns true if memory is too short to work ahead.
     #[must_use]
     pub fn is_short(&self) -> bool {
         self.is_short || self.budget.is_short()
     }
 
-    /// Returns the number of bytes that may be requested ahead, which is at most half of the free memory.
+    /// Returns the number of bytes that can be requested ahead. It is at most half of the free memory.
     #[must_use]
     pub fn memory_ahead(&self) -> u64 {
         self.budget.most_ahead()
     }
 
-    /// Returns the keys that the next row group needs, unless they were supplied already.
+    /// Returns any keys that the next row group is still missing.
     #[must_use]
     pub fn missing_keys(&self) -> Vec<KeyRequest> {
         missing_keys(&self.plan, self.next)
     }
 
-    /// Begins the next row group. Returns `None` after the last one, or once the limit is reached.
+    /// Begins the next row group, or returns `None` after the last one or once the limit is reached.
     pub fn next_row_group(&mut self) -> Option<RowGroupRead> {
         let row_group = self.plan.row_groups().get(self.next);
         let row_group = row_group.filter(|_| self.window.left > 0)?.clone();
@@ -184,25 +184,25 @@ impl ReadSequence {
         Some(RowGroupRead::new(plan, row_group, budget))
     }
 
-    /// Takes back row groups that were taken and then dropped: the ones from `index` on, with `rows` planned rows.
+    /// Takes back row groups that were taken and then dropped, starting at `index` and with `rows` planned rows.
     pub fn return_row_groups(&mut self, index: usize, rows: u64) {
         self.next = index;
         self.rows_after += rows;
         self.budget.close_row_groups_from(index);
     }
 
-    /// Replaces the filter with an equal or tighter one, which applies to all rows not selected so far.
+    /// Replaces the filter with an equal or tighter one. It applies to all rows not selected so far.
     ///
     /// # Errors
-    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the filter may select rows that the old one
-    /// rules out, because those may be gone already, or if it does not fit the file.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the filter might select rows ruled out by
+    /// the old one, because these might already be gone, or if it does not fit the file.
     pub fn tighten_filter(&mut self, filter: &Predicate) -> Result<()> {
         let plan = self.plan.tightened(filter)?;
         self.replace_plan(Arc::new(plan));
         Ok(())
     }
 
-    /// Continues with a plan that [`ReadPlan::tightened`] derived from this one.
+    /// Continues with a plan derived from this one by [`ReadPlan::tightened`].
     pub fn replace_plan(&mut self, plan: Arc<ReadPlan>) {
         for row_group in &mut self.begun {
             row_group.tighten_filter(&plan);
@@ -210,7 +210,8 @@ impl ReadSequence {
         self.plan = plan;
     }
 
-    /// Returns the part of a batch to emit after the offset and the limit, or `None` if it has no such rows.
+    /// Returns the part of a batch to emit after applying the offset and the limit, or `None` if there are no such
+    /// rows.
     pub fn emit(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
         self.window.clip_batch(batch)
     }
@@ -220,10 +221,10 @@ impl ReadSequence {
         self.losses.append(losses);
     }
 
-    /// Records that `rows` rows of a row group were lost by an error, if the options allow us to go on after it.
+    /// Records that an error lost `rows` rows of a row group, provided that the options allow the read to go on.
     ///
     /// # Errors
-    /// Returns the error itself if they do not.
+    /// Otherwise, returns the error itself.
     pub fn lose(&mut self, error: Error, rows: u64) -> Result<()> {
         if !self.plan.options().on_error.goes_on(&error) {
             return Err(error);
@@ -233,7 +234,7 @@ impl ReadSequence {
         Ok(())
     }
 
-    /// Ends the read, and drops all row groups with their memory.
+    /// Ends the read, dropping all row groups and their memory.
     pub fn finish(&mut self) {
         self.begun.clear();
         self.next = self.plan.row_groups().len();
@@ -243,7 +244,8 @@ impl ReadSequence {
     /// Decodes the next batch on this thread.
     ///
     /// # Errors
-    /// Returns errors in the bytes with their location in the file, and the errors of predicates and of `bytes`.
+    /// Returns errors in the bytes along with their location in the file. Errors from predicates and from `bytes` are
+    /// returned too.
     pub fn advance(&mut self, bytes: &mut dyn FileBytes) -> Result<ReadStep> {
         self.is_refused = false;
         loop {
@@ -297,7 +299,7 @@ impl ReadSequence {
         self.may_wait && self.tries_left > 0
     }
 
-    /// Gives back all memory until the read is tried again. Only the position in the due row group remains.
+    /// Gives back all memory until the read is retried. All that remains is the position in the due row group.
     fn give_up_memory(&mut self, bytes: &mut dyn FileBytes) {
         bytes.drop_ahead();
         if let Some(row_group) = self.begun.front_mut() {
@@ -307,8 +309,8 @@ impl ReadSequence {
         (self.is_short, self.is_refused) = (true, true);
     }
 
-    /// Drops all work and all bytes ahead of the due row group, and restarts this row group after the emitted rows. The
-    /// read can then continue with the memory that this frees. Returns false if there is nothing to drop.
+    /// Drops all work and bytes ahead of the due row group, and restarts it after the emitted rows. The read can then
+    /// continue with the freed memory. Returns false if there is nothing to drop.
     fn drop_ahead(&mut self, bytes: &mut dyn FileBytes) -> bool {
         let has_ahead = self.begun.len() > 1;
         if self.is_short || !bytes.drop_ahead() && !has_ahead {

@@ -1,4 +1,4 @@
-//! Construction of Arrow lists of any layout from offsets, values and validity.
+//! Builds Arrow lists of any layout from offsets, values and validity.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use herringbone_core::array::join::slots_of;
 use herringbone_core::budget::Reservation;
 use herringbone_core::cast::null_bytes;
 
-/// The memory for the elements that pad null lists of a fixed size.
+/// The memory for padding null lists of a fixed size.
 pub(super) struct Padding<'a> {
     pub(super) max_bytes: usize,
     pub(super) made: &'a mut Reservation,
@@ -36,15 +36,15 @@ impl Padding<'_> {
     }
 }
 
-/// Returns `slots + 1` offsets from slot `from` on, rebased to 0. If these are all of the offsets, they are moved
-/// rather than copied.
+/// Returns `slots + 1` offsets starting at slot `from`, rebased to 0. If these are all of the offsets, they are moved
+/// instead of copied.
 pub(super) fn slice_offsets<O: OffsetSizeTrait>(
     offsets: &mut Vec<O>,
     from: usize,
     slots: usize,
 ) -> Vec<O> {
     if slots == 0 {
-        // Several batches may take no slots, so the offsets must remain for the batch that takes some.
+        // Several batches might take no slots, so the offsets must stay for the batch that takes some.
         return vec![O::usize_as(0)];
     }
     if from == 0 && offsets.len() == slots + 1 {
@@ -118,8 +118,8 @@ fn list_view_array<O: OffsetSizeTrait>(
     Ok(Arc::new(array.map_err(invalid)?))
 }
 
-/// Creates an array of lists that all have `size` elements. In the file, null lists have no elements, but Arrow
-/// requires a slot for each of them, so we pad them.
+/// Creates an array of lists with `size` elements each. In the file, null lists have no elements. But Arrow requires a
+/// slot for each element, so we pad them.
 fn fixed_size_list_array(
     element: &FieldRef,
     size: i32,
@@ -146,7 +146,7 @@ fn fixed_size_list_array(
     } else if let Some(padded) = padded_runs(&values, offsets, width)? {
         padded
     } else {
-        // `size` is from the file, and each null list takes room for that many elements, so we check the sum before
+        // `size` comes from the file, and each null list takes room for that many elements. So we check the sum before
         // allocating.
         let element_bytes = (values.get_array_memory_size() / values.len().max(1))
             .max(null_bytes(values.data_type()));

@@ -1,8 +1,8 @@
-//! Assembly of record batches from the column batches of leaves.
+//! Assembles record batches from column batches.
 //!
-//! Each column delivers column batches at its own pace. A batch has as many rows as the shortest of the current column
-//! batches, and the rest of longer ones is used for the next batch. We slice arrays for this instead of copying them.
-//! Counts are passed from the root to the leaves. For example, the offsets for the rows of a list determine how many
+//! Each column delivers column batches at its own pace. A record batch has as many rows as the shortest of the current
+//! column batches, and any leftover rows go into the next one. We do this by slicing arrays, not by copying them.
+//! Counts are passed from the root to the leaves. For example, a list's offsets for some rows determine how many
 //! elements to take from its child.
 
 use std::sync::Arc;
@@ -36,15 +36,15 @@ pub(crate) struct BatchAssembler {
     column_batches: Vec<Option<ColumnBatchInUse>>,
     /// The damaged pages in the column batches, each with its column.
     losses: Vec<(usize, Losses)>,
-    /// The memory of arrays that we make for the current batch in addition to its column batches: slots that the file
-    /// lacks, and casts.
+    /// The memory of arrays made for the current batch on top of its column batches: slots missing from the file, and
+    /// casts.
     made: Reservation,
-    /// The current batch's arrays from which extension columns are made.
+    /// The current batch's source arrays for extension columns.
     storages: Vec<Option<ArrayRef>>,
     origins: Box<RowOrigins>,
 }
 
-/// A column batch, and the number of slots taken from it.
+/// A column batch, and the number of slots taken so far.
 #[derive(Debug)]
 struct ColumnBatchInUse {
     row_group: usize,
@@ -63,7 +63,7 @@ struct NestingInUse {
 }
 
 impl BatchAssembler {
-    /// Creates an assembler without column batches, for the read with this budget.
+    /// Creates an assembler without column batches, for a read with this budget.
     #[must_use]
     pub(crate) fn new(plan: Arc<ReadPlan>, budget: &Arc<Budget>) -> Self {
         let column_batches = plan.columns().iter().map(|_| None).collect();
@@ -77,17 +77,17 @@ impl BatchAssembler {
         }
     }
 
-    /// Starts a row group in which its plan selects the rows.
+    /// Starts a row group, with the rows selected by its plan.
     pub(super) fn open(&mut self, row_group: &RowGroupPlan) {
         self.origins.open(row_group);
     }
 
-    /// Starts a row group in which only the rows [added later](Self::extend_selection) are selected.
+    /// Starts a row group with no rows selected, except those [added later](Self::extend_selection).
     pub(super) fn open_selecting(&mut self, row_group: &RowGroupPlan) {
         self.origins.open_selecting(row_group);
     }
 
-    /// Selects more rows, which must come after all others.
+    /// Selects more rows. They must come after all others.
     pub(super) fn extend_selection(&mut self, piece: &RowSelector) {
         if !self.plan.virtual_columns().is_empty() {
             self.origins.extend(piece);
@@ -123,7 +123,7 @@ impl BatchAssembler {
     #[must_use]
     pub(crate) fn take_losses(&mut self) -> Losses {
         let mut losses = std::mem::take(&mut self.losses);
-        // Threads deliver column batches in any order, so we sort the losses to report them in a fixed one.
+        // Threads deliver column batches in any order, so we sort the losses to report them in a fixed order.
         losses.sort_by_key(|(column, _)| *column);
         let mut all = Losses::default();
         losses
@@ -132,12 +132,12 @@ impl BatchAssembler {
         all
     }
 
-    /// Returns the next batch of a row group in which `rows_left` rows remain. The batch has as many rows as the
-    /// shortest column batch, but at most `most`. Without columns, it has as many rows as the options allow.
+    /// Returns the next batch of a row group with `rows_left` remaining rows. The batch is as long as the shortest
+    /// column batch, but has at most `most` rows. Without columns, it has as many rows as the options allow.
     ///
     /// # Errors
     /// Fails with `Corrupt` if columns disagree about a common ancestor, and with `Argument` if a column has no column
-    /// batch. Fails with `Limit` if there is too little memory for the parts of a batch that no column batch contains.
+    /// batch. Fails with `Limit` if there is too little memory for any parts of a batch that are made here.
     pub(crate) fn next_batch(&mut self, rows_left: u64, most: usize) -> Result<RecordBatch> {
         if self.column_batches.is_empty() {
             let rows = usize::try_from(rows_left).unwrap_or(usize::MAX);
@@ -218,7 +218,7 @@ impl BatchAssembler {
             .map_err(|error| self.locate(error, node))
     }
 
-    /// Adds the row group and the first column of a root field to an error.
+    /// Adds a root field's row group and first column to an error.
     fn locate(&self, error: Error, root: &ArrayNode) -> Error {
         let column = root.first_column();
         let plan = column.and_then(|column| self.plan.columns().get(column));
@@ -233,8 +233,8 @@ impl BatchAssembler {
         }
     }
 
-    /// Compares a list's levels in all of its columns before `rows` more rows are taken. We can only compare levels
-    /// that are available in all columns.
+    /// Compares a list's levels in all of its columns before taking `rows` more rows. We can only compare levels that
+    /// are available in all columns.
     fn compare(&mut self, list: &SharedList, rows: usize) -> Result<()> {
         let mut members = Vec::with_capacity(list.len());
         for member in list {
@@ -265,8 +265,8 @@ impl BatchAssembler {
                 return error(*column, first.0, column_batch.row_group);
             }
         }
-        // A column batch that ends after these rows has all of their levels, so no other column may have more levels
-        // for them.
+        // A column batch ending after these rows has all of their levels, so no other column can have more levels for
+        // them.
         for (column, column_batch, levels) in &members {
             if column_batch.rows_left == rows && levels.left() > known {
                 return error(*column, shortest.0, column_batch.row_group);
@@ -402,8 +402,8 @@ impl BatchAssembler {
             .ok_or_else(disagreement)
     }
 
-    /// Returns the validity of the next slots. The slots of lists are not marked as taken, because their offsets are
-    /// taken next.
+    /// Returns the validity of the next slots. List slots aren't marked as taken here, because their offsets are taken
+    /// next.
     fn take_validity(&mut self, record: Record, slots: usize) -> Result<Option<NullBuffer>> {
         let in_use = self.nestings(record, slots)?;
         let from = in_use.taken;
@@ -441,7 +441,7 @@ impl ColumnBatchInUse {
     }
 }
 
-/// Converts the error with which Arrow rejects levels or values, for example a null in a required field.
+/// Converts an Arrow error about levels or values, for example a null in a required field.
 fn invalid(error: ArrowError) -> Error {
     Error::corrupt(format!("the values break their Arrow type: {error}"))
 }

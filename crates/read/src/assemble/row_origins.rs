@@ -1,4 +1,4 @@
-//! The row numbers and row group ordinals of the rows that are read.
+//! The row numbers and row group ordinals of the rows being read.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use crate::plan::VirtualValues;
 use crate::{RowGroupPlan, VirtualColumn};
 use herringbone_core::column::selection::{RowSelector, SelectionCursor, SelectionRun};
 
-/// The positions of a row group's selected rows, which are taken batch by batch.
+/// The positions of a row group's selected rows, taken batch by batch.
 #[derive(Debug)]
 pub(super) struct RowOrigins {
-    /// The number of the row group's first row in the file.
+    /// The row group's first row, counted in the file.
     first_row: u64,
     row_group: usize,
     /// A cursor over the row group's selected rows.
@@ -28,21 +28,21 @@ impl RowOrigins {
         }
     }
 
-    /// Starts a row group in which all planned rows are selected.
+    /// Starts a row group with all planned rows selected.
     pub(super) fn open(&mut self, row_group: &RowGroupPlan) {
         self.first_row = row_group.first_row;
         self.row_group = row_group.ordinal();
         self.walk = SelectionCursor::new(row_group.ranges.clone());
     }
 
-    /// Starts a row group in which only the rows [added later](Self::extend) are selected.
+    /// Starts a row group with no rows selected, except those [added later](Self::extend).
     pub(super) fn open_selecting(&mut self, row_group: &RowGroupPlan) {
         self.open(row_group);
         self.walk = SelectionCursor::new([].into());
         self.walk.open();
     }
 
-    /// Selects more rows, which must come after all others.
+    /// Selects more rows. They must come after all others.
     pub(super) fn extend(&mut self, piece: &RowSelector) {
         self.walk.extend(piece.clone());
     }
@@ -61,7 +61,7 @@ impl RowOrigins {
         };
         let array = |column: &VirtualColumn| match column.values() {
             VirtualValues::RowNumber => Ok(numbers.clone()),
-            // The cast cannot overflow, because a file cannot have 2^63 row groups.
+            // The cast can't overflow, since no file has 2^63 row groups.
             VirtualValues::RowGroup => {
                 let value: ArrayRef = Arc::new(Int64Array::from(vec![self.row_group as i64; rows]));
                 Ok(value)

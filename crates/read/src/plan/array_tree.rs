@@ -1,8 +1,8 @@
-//! The mapping from leaves to the columns of a batch.
+//! Maps leaves to batch columns.
 //!
-//! The schema's tree is split in two. Each leaf becomes a [`ColumnPlan`], which is all that decoding needs, so leaves
-//! can be decoded independently. The nodes become a tree of [`ArrayNode`]s, which describes how to assemble arrays from
-//! the leaves' column batches.
+//! The schema tree is split in two. Each leaf becomes a [`ColumnPlan`] with everything that decoding needs, so leaves
+//! can be decoded independently. The nodes become a tree of [`ArrayNode`]s, describing how to assemble arrays from the
+//! leaves' column batches.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use herringbone_core::column::nesting_builder::NestingPlan;
 use herringbone_core::column::sibling_levels::SharedListPlan;
 use herringbone_core::loss::OnError;
 
-/// The columns below one list, each with the list's ordinal among the shared lists of the column.
+/// The columns below one list, each with the list's ordinal among the column's shared lists.
 pub(crate) type SharedList = Vec<Member>;
 
 /// One of the columns below a list.
@@ -32,25 +32,24 @@ pub(crate) struct Member {
     pub(crate) ordinal: usize,
 }
 
-/// The place at which an ancestor is recorded: the ordinals of the column, and of the nesting builder in it.
+/// The place that records an ancestor: the ordinals of the column and of its nesting builder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) column: usize,
     pub(crate) nesting_builder: usize,
 }
 
-/// A node that describes how to assemble an Arrow array.
+/// A node describing how to assemble an Arrow array.
 #[derive(Debug)]
 pub(crate) enum ArrayNode {
     /// The array of one column.
     Leaf { column: usize },
-    /// A struct, which is null in a slot if any record of its validity has a null there. Without records, it is never
+    /// A struct. It is null in a slot if any of its validity records has a null there. Without records, it is never
     /// null.
     Struct {
         fields: Fields,
         validity: Vec<Record>,
-        /// The first column of the key, for the entries of a map whose keys may be null in the file although Arrow
-        /// forbids that.
+        /// The key's first column, for map entries whose keys can be null in the file although Arrow forbids it.
         nullable_key: Option<usize>,
         children: Vec<Self>,
     },
@@ -60,15 +59,15 @@ pub(crate) enum ArrayNode {
         record: Record,
         child: Box<Self>,
     },
-    /// A value repeated in every slot, because the file lacks the column.
+    /// A value repeated in every slot, since the column is missing from the file.
     Constant(Constant),
     /// Another array, converted to the wanted type.
     Converted {
         conversion: ArrayConversion,
         inner: Box<Self>,
     },
-    /// An array from which extension columns are made. It is part of the tree like any other array, and is also stored
-    /// in this slot.
+    /// The source array of extension columns. It is part of the tree like any other array, and is also kept in this
+    /// slot.
     Storage { slot: usize, inner: Box<Self> },
     /// Another array with wrappers around it, such as a dictionary.
     Wrapped {
@@ -91,8 +90,8 @@ impl ArrayNode {
         }
     }
 
-    /// Appends the columns below the node whose arrays extension types convert. `is_converted` is true if an extension
-    /// type already converts an array above the node.
+    /// Appends the columns below the node whose arrays are converted by extension types. `is_converted` is true if an
+    /// array above the node is already converted.
     fn converted_columns(&self, is_converted: bool, columns: &mut Vec<usize>) {
         match self {
             Self::Leaf { column } if is_converted => columns.push(*column),
@@ -112,16 +111,16 @@ impl ArrayNode {
     }
 }
 
-/// The columns to decode, and the description of how to assemble their arrays.
+/// The columns to decode, and how to assemble their arrays.
 #[derive(Debug)]
 pub(crate) struct ArrayTree {
     pub(crate) columns: Vec<Arc<ColumnPlan>>,
     pub(crate) roots: Vec<ArrayNode>,
-    /// The nodes from which extension columns are made and which the batch itself does not contain.
+    /// The source nodes of extension columns that aren't in the batch themselves.
     pub(crate) storages: Vec<ArrayNode>,
-    /// The extension columns, which follow the roots.
+    /// The extension columns. They follow the roots.
     pub(crate) extension_columns: Vec<StorageColumn>,
-    /// The shared lists, where an outer list precedes the lists within it.
+    /// The shared lists. An outer list precedes the lists nested in it.
     pub(crate) shared_lists: Vec<SharedList>,
 }
 
@@ -192,8 +191,8 @@ impl ArrayTree {
 }
 
 impl ArrayTree {
-    /// Returns the file's leaves from which extension types make the arrays of the roots. The values in these arrays
-    /// can differ from the stored ones.
+    /// Returns the file's leaves that extension types convert on their way to the roots. The values in these arrays can
+    /// differ from the stored values.
     pub(crate) fn converted_leaves(&self) -> Vec<usize> {
         let mut columns = Vec::new();
         for root in &self.roots {
@@ -204,7 +203,7 @@ impl ArrayTree {
     }
 }
 
-/// Returns the projected nodes from which extension columns are made, each of them once.
+/// Returns the projected source nodes of extension columns, without duplicates.
 fn storage_nodes(mapping: &ArrowMapping) -> Vec<usize> {
     let mut storage_nodes = Vec::new();
     for column in &mapping.extension_columns {
@@ -221,7 +220,7 @@ fn storage_nodes(mapping: &ArrowMapping) -> Vec<usize> {
 #[derive(Clone, Copy)]
 struct Depth {
     rep_level: u8,
-    /// The definition level from which on the list has an element.
+    /// The lowest definition level at which the list has an element.
     slot_def: u8,
 }
 
@@ -232,16 +231,16 @@ const TOP: Depth = Depth {
 };
 
 impl Depth {
-    /// Returns true if an element of the list may lack a value of the node. The element then still has a slot for the
-    /// node.
+    /// Returns true if a list element can lack a value for the node. The element still has a slot for the node in that
+    /// case.
     fn has_null(self, node: &Node) -> bool {
         node.def_level > self.slot_def
     }
 }
 
-/// An ancestor of the current node. Usually only the first leaf below it records it, because all leaves have its
-/// levels. If damaged pages become nulls, however, all leaves below a struct outside lists record it, because a lost
-/// page does not have the struct's validity.
+/// An ancestor of the current node. Usually only the first leaf below records it, since all leaves have its levels. But
+/// if damaged pages become nulls, all leaves below a struct outside lists record it, since a lost page takes the
+/// struct's validity with it.
 struct Ancestor {
     plan: NestingPlan,
     records: Vec<Record>,
@@ -265,20 +264,20 @@ struct Builder<'a> {
     schema: &'a ParquetSchema,
     options: &'a ReadOptions,
     columns: Vec<ColumnPlan>,
-    /// The current node's ancestors, from the outermost to the innermost.
+    /// The current node's ancestors, outermost first.
     ancestors: Vec<Ancestor>,
     shared_lists: Vec<SharedList>,
     /// The indexes and plans of the shared lists around the current node.
     sharing: Vec<(usize, SharedListPlan)>,
-    /// The number of slots for which the wrappers around the current node have room. It is limited by the types of
+    /// The number of slots that the wrappers around the current node have room for. It is limited by the types of
     /// dictionary keys and run ends.
     max_slots: usize,
-    /// The schema nodes whose arrays are stored for extension columns. A node's position in this list is its slot.
+    /// The schema nodes with arrays kept for extension columns. A node's index here is its slot.
     storage_nodes: Vec<usize>,
 }
 
 impl Builder<'_> {
-    /// Returns the array node for a column of a wanted schema.
+    /// Returns the array node for a wanted schema's column.
     fn root(&mut self, root: &Root, mapping: &ArrowMapping) -> Result<ArrayNode> {
         let (ordinal, conversion) = match root {
             Root::Constant(constant) => return Ok(ArrayNode::Constant(constant.clone())),
@@ -364,8 +363,8 @@ impl Builder<'_> {
             .ok_or_else(|| Error::argument(format!("the schema has no leaf {ordinal}")))?;
         let column = self.columns.len();
         let data_type = node.decoded_type();
-        // A null around a dictionary can hide a slot of it. Even there, the keys of Arrow need a value, but the
-        // dictionary may be empty, so we make these keys null.
+        // A null around a dictionary can hide one of its slots. Arrow keys need a value even there, but the dictionary
+        // might be empty, so we make these keys null.
         let is_keyed = matches!(data_type, DataType::Dictionary(..));
         let nullable = node.nullable || (is_keyed && depth.has_null(node));
         let mut nesting_plans = Vec::new();
@@ -414,8 +413,8 @@ impl Builder<'_> {
 
     fn struct_(&mut self, node: &Node, children: &[Node], depth: Depth) -> Result<ArrayNode> {
         let fields = children.iter().map(|child| child.field.clone()).collect();
-        // A required struct is still null if a struct around it is null. We record this, because the lists in it are
-        // null then, and because Arrow requires that nulls of required fields are nulls of their parents.
+        // A required struct is still null if a struct around it is null. We record this because the lists in it are
+        // null then, and because Arrow requires nulls of required fields to be nulls of their parents.
         let is_recorded = node.nullable || depth.has_null(node);
         if is_recorded {
             let Depth {
@@ -429,8 +428,7 @@ impl Builder<'_> {
             };
             self.ancestors.push(Ancestor::new(plan));
         }
-        // The Arrow field is nullable if the field in the file is, except for map keys, which Arrow never allows to be
-        // null.
+        // The Arrow field is nullable if the file's field is, except for map keys. Arrow never allows those to be null.
         let is_key = |field: &Node| field.nullable && !field.field.is_nullable();
         let nullable_key = children.first().filter(|field| is_key(field));
         let nullable_key = nullable_key.map(|_| self.columns.len());

@@ -1,4 +1,4 @@
-//! Bounds of the columns of a read, in the types that its batches have.
+//! Bounds of a read's columns, in the types of its batches.
 
 use herringbone_arrow::array::{Array as _, ArrayRef};
 use herringbone_core::cast::null_bytes;
@@ -10,13 +10,13 @@ use super::{ArrayNode, ReadPlan};
 use crate::wanted_schema::ArrayConversion;
 use crate::wrappers::put_around;
 
-/// A conversion of bounds that keeps their order, so that converted bounds are still bounds.
+/// An order-preserving conversion of bounds, so that converted bounds are still bounds.
 type Convert<'a> = dyn Fn(&ArrayRef) -> Result<ArrayRef> + 'a;
 
 impl ReadPlan {
-    /// Returns the bounds and counts of a column of the [batches](Self::schema), with one slot per [row
-    /// group](Self::row_groups) of the read. The bounds have the column's Arrow type, with its dictionary, time zone
-    /// and casts. If the file lacks the column, both bounds are the column's default value, or null if there is none.
+    /// Returns the bounds and counts of a [batch](Self::schema) column, with one slot per [row group](Self::row_groups)
+    /// of the read. The bounds have the column's Arrow type, including its dictionary, time zone and casts. If the
+    /// column is missing from the file, both bounds are its default value, or null if there is none.
     ///
     /// A bound is null if the type cannot represent it. If a cast fails for one lower bound, all lower bounds are null,
     /// and likewise for upper bounds.
@@ -38,9 +38,9 @@ impl ReadPlan {
         self.bounds(self.root(column)?, &rows, &decode)
     }
 
-    /// Returns the bounds and counts of a column of the [batches](Self::schema), with one slot per page of a row group
-    /// in the file. [`Self::row_group_bounds`] describes the bounds. Returns `None` if a page index is missing, or if
-    /// the file lacks the column.
+    /// Returns the bounds and counts of a [batch](Self::schema) column, with one slot per page of a file's row group.
+    /// [`Self::row_group_bounds`] describes the bounds. Returns `None` if a page index is missing, or if the column is
+    /// missing from the file.
     ///
     /// # Errors
     /// Fails for the reasons that [`Self::row_group_bounds`] lists. Also fails with
@@ -60,15 +60,15 @@ impl ReadPlan {
             return Ok(None);
         }
         let rows = self.metadata.row_group_header(row_group)?.num_rows;
-        // The count is never negative, because the plan has checked the metadata.
+        // The count is never negative, since the plan has checked the metadata.
         let rows = u64::try_from(rows).unwrap_or_default();
         let slots = vec![0; columns.null_pages.len()];
         let decode = |decoder: &ColumnBoundsDecoder| decoder.pages(columns, offsets, rows);
         self.bounds(root, &slots, &decode).map(Some)
     }
 
-    /// Returns the file's leaf from which a column of the [batches](Self::schema) is read. Returns `None` if the file
-    /// lacks the column, or if the column is nested.
+    /// Returns the file's leaf behind a [batch](Self::schema) column, or `None` if the column is nested or missing from
+    /// the file.
     #[must_use]
     pub fn leaf_of_column(&self, column: usize) -> Option<usize> {
         let mut node = self.tree.roots.get(column)?;
@@ -132,8 +132,7 @@ impl ReadPlan {
         Ok(decoder.as_read(column.leaf_type.clone()))
     }
 
-    /// Checks the size of an array before we allocate it, because the number of slots follows from the file's own
-    /// claims.
+    /// Checks an array's size before it is allocated, since the number of slots follows from the file's own claims.
     fn check_bytes(&self, slots: usize, slot_bytes: usize) -> Result<()> {
         let limit = self.limits().batch_column_bytes;
         let bytes = slots.saturating_mul(slot_bytes);

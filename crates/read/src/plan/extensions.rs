@@ -1,4 +1,4 @@
-//! The extension types and extension columns that a read requests.
+//! The extension types and extension columns requested by a read.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(super) fn requests(
     }
 }
 
-/// The nulls in the row groups of a read, as the statistics state them.
+/// The nulls in a read's row groups, as stated by the statistics.
 #[derive(Debug)]
 struct StatedNulls {
     metadata: Arc<FileMetadata>,
@@ -42,7 +42,7 @@ struct StatedNulls {
 impl NullColumns for StatedNulls {
     fn is_all_null(&self, leaf: usize) -> bool {
         let is_null = |row_group: usize| {
-            // If the metadata cannot be decoded, the answer is unknown, and reading the column reports the error.
+            // If the metadata can't be decoded, the answer is unknown. Reading the column will report the error.
             let chunk = self.metadata.column_chunk(row_group, leaf).ok()?;
             let metadata = chunk.meta_data?;
             let nulls = metadata.statistics?.null_count?;

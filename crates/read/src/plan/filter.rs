@@ -1,4 +1,4 @@
-//! The plan of a read with a filter: the columns to test, and the origin of each emitted column.
+//! The plan of a filtered read: the columns to test, and where each emitted column comes from.
 
 use std::sync::Arc;
 
@@ -19,19 +19,19 @@ use herringbone_filter::{
     has_row_predicate, implied_first, operands, tested_leaves, tested_paths,
 };
 
-/// The plan of a read with a filter.
+/// The plan of a filtered read.
 #[derive(Debug)]
 pub(crate) struct FilterPlan {
     predicate: BoundPredicate,
-    /// The plan of the columns to test. If the filter has earlier stages, they are the filter of this plan.
+    /// The plan of the columns to test. If the filter has earlier stages, they are this plan's own filter.
     tested: Arc<ReadPlan>,
-    /// The plan of the emitted columns that cannot be taken from the tested ones.
+    /// The plan of any emitted columns that can't be taken from the tested ones.
     others: Arc<ReadPlan>,
     /// The origin of each emitted column.
     sources: Vec<ColumnSource>,
 }
 
-/// The columns of one of the two reads that a filter takes, either by projection or by wanted schema.
+/// The columns of one of a filter's two reads, given by projection or by wanted schema.
 enum ReadColumns {
     Projection(Projection),
     Wanted(WantedSchema),
@@ -42,12 +42,12 @@ enum ReadColumns {
 pub(crate) enum ColumnSource {
     /// The tested column with this index.
     Tested(usize),
-    /// The next of the other columns, which are decoded only for the selected rows.
+    /// The next of the other columns. They are only decoded for the selected rows.
     Other,
 }
 
 impl FilterPlan {
-    /// Plans a filter for the rows that `all` reads without one.
+    /// Plans a filter for the rows that `all` reads without it.
     ///
     /// # Errors
     /// Fails with `Argument` if the predicate does not fit the file, and for the reasons that [`ReadPlan::new`] lists.
@@ -73,8 +73,8 @@ impl FilterPlan {
         Self::of_stages(&stages.earlier, &stages.last, passed, all, file)
     }
 
-    /// Plans the last stage of a filter, and the stages before it by recursion. The operands in `passed` are not in the
-    /// last stage, so it uses them only to rule out rows by metadata.
+    /// Plans a filter's last stage, and the earlier stages recursively. The operands in `passed` aren't in the last
+    /// stage, so they are only used to rule out rows by metadata.
     fn of_stages(
         earlier: &[Predicate],
         last: &Predicate,
@@ -91,7 +91,7 @@ impl FilterPlan {
                 options.schema.dictionary = DictionaryOutput::Columns(dictionaries);
             }
             options.extension_columns = extension_columns(last);
-            // Tests must not see a null that replaces damaged data, because the file does not have this null. Such rows
+            // Tests must not see a null that replaces damaged data, since the file doesn't have this null. Such rows
             // are lost instead.
             if options.on_error == OnError::NullPage {
                 options.on_error = OnError::SkipRowGroup;
@@ -115,7 +115,7 @@ impl FilterPlan {
         let columns = match &all.options.wanted_schema {
             Some(wanted) => others_of(wanted, all, &sources)?,
             None => {
-                // The other columns are the leaves of those roots that we cannot emit as they were tested.
+                // The other columns are the leaves of any roots that we can't emit as they were tested.
                 let root_of =
                     |leaf: usize| schema.path(leaf).first().map(|path| (*path).to_owned());
                 let is_other =
@@ -129,8 +129,8 @@ impl FilterPlan {
             let expected = expected.filter(|(_, source)| **source == ColumnSource::Other);
             let expected = expected.map(|(field, _)| field);
             if !expected.eq(others.schema().fields()) {
-                // A projection of leaves leaves out groups without leaves. If the schema has one, we decode all columns
-                // anew instead.
+                // A leaf projection drops groups without leaves. If the schema has one, we decode all columns anew
+                // instead.
                 let columns = ReadColumns::Projection(all.options.projection.clone());
                 others = file.plan(all, columns, others_role, |_| {})?;
                 sources = vec![ColumnSource::Other; others.schema().fields().len()];
@@ -149,7 +149,7 @@ impl FilterPlan {
         self.predicate.tests()
     }
 
-    /// Combines the verdicts of the tests into verdicts on the rows of one row group.
+    /// Combines the tests' verdicts into verdicts on the rows of one row group.
     pub(crate) fn verdicts(&self, test_verdicts: &[Verdicts], num_rows: u64) -> Verdicts {
         self.predicate.verdicts(test_verdicts, num_rows)
     }
@@ -159,7 +159,7 @@ impl FilterPlan {
         &self.tested
     }
 
-    /// Returns the plan of the emitted columns that cannot be taken from the tested ones.
+    /// Returns the plan of any emitted columns that can't be taken from the tested ones.
     pub(crate) fn others(&self) -> &Arc<ReadPlan> {
         &self.others
     }
@@ -169,13 +169,13 @@ impl FilterPlan {
         &self.sources
     }
 
-    /// Returns the plans of the tested columns in all stages, with the last stage first.
+    /// Returns the plans of the tested columns in all stages, last stage first.
     pub(crate) fn stages(&self) -> impl Iterator<Item = &Arc<ReadPlan>> {
         stages_of(&self.tested)
     }
 
-    /// Returns true if another filter tests the same columns and emits the same ones in the same form, so that it can
-    /// replace this one while a read is running.
+    /// Returns true if another filter tests the same columns and emits the same ones in the same form. It can then
+    /// replace this one in the middle of a read.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         self.sources == other.sources
             && self.tested.schema() == other.tested.schema()
@@ -183,26 +183,25 @@ impl FilterPlan {
             && self.others.leaves().eq(other.others.leaves())
     }
 
-    /// Returns the ordinals of the tested leaves, followed by those of the other emitted leaves.
+    /// Returns the ordinals of the tested leaves, followed by the other emitted leaves.
     pub(crate) fn leaves(&self) -> impl Iterator<Item = usize> {
         let tested = self.stages().flat_map(|plan| plan.leaves());
         tested.chain(self.others().leaves())
     }
 
-    /// Returns one bit per row of the tested columns, which is set if the filter selects the row.
+    /// Returns one bit per row of the tested columns, set if the filter selects the row.
     pub(crate) fn evaluate(&self, tested: &RecordBatch) -> Result<BooleanBuffer> {
         self.predicate.evaluate(tested)
     }
 
-    /// Returns true if any columns are emitted in the form in which they were tested, so that they need not be decoded
-    /// again.
+    /// Returns true if any columns are emitted as they were tested, and needn't be decoded again.
     pub(crate) fn emits_tested(&self) -> bool {
         let mut sources = self.sources.iter();
         sources.any(|source| *source != ColumnSource::Other)
     }
 }
 
-/// The file for which a read is planned, together with the wanted schema.
+/// The file to plan a read for, along with the wanted schema.
 #[derive(Clone, Copy)]
 struct FilteredFile<'a> {
     file: &'a OpenedFile<'a>,
@@ -210,7 +209,7 @@ struct FilteredFile<'a> {
 }
 
 impl FilteredFile<'_> {
-    /// Plans a read of some columns. All other options are taken from `all` and then modified by `change`.
+    /// Plans a read of some columns. The remaining options are taken from `all`, then modified by `change`.
     fn plan(
         self,
         all: &ReadPlan,
@@ -232,7 +231,7 @@ impl FilteredFile<'_> {
         ReadPlan::of_columns(self.file, &options, role)
     }
 
-    /// Returns the leaves that an extension type converts if these leaves alone are read.
+    /// Returns the leaves converted by an extension type if only these leaves are read.
     fn converted(self, all: &ReadPlan, leaves: &[usize]) -> Result<Vec<usize>> {
         if all.options.extensions.is_empty() || leaves.is_empty() {
             return Ok(Vec::new());
@@ -247,14 +246,14 @@ impl FilteredFile<'_> {
     }
 }
 
-/// Returns the plan of the tested columns, followed by the plans of the stages before it.
+/// Returns the tested columns' plan, followed by the plans of earlier stages.
 fn stages_of(tested: &Arc<ReadPlan>) -> impl Iterator<Item = &Arc<ReadPlan>> {
     std::iter::successors(Some(tested), |plan| Some(plan.filter()?.tested()))
 }
 
-/// Returns the columns to decode for the last stage of a filter, and the columns among them to read as dictionaries.
-/// The stage decodes the columns that it tests. It also decodes the columns of earlier stages that `all` emits, because
-/// we emit those in the form in which they were tested.
+/// Returns the columns to decode for a filter's last stage, and which of them to read as dictionaries. The stage
+/// decodes the columns it tests. It also decodes any columns of earlier stages that `all` emits, since we emit these as
+/// they were tested.
 fn tested_columns(
     earlier: &[Predicate],
     last: &Predicate,
@@ -280,7 +279,7 @@ fn tested_columns(
         columns.sort_unstable();
         columns.dedup();
         if !dictionaries.is_empty() {
-            // Extension types must see the arrays that the options select, so their columns are not read as
+            // Extension types must see the arrays selected by the options, so their columns aren't read as
             // dictionaries.
             let converted = file.converted(all, &columns)?;
             let is_converted = |path: &Vec<String>| {
@@ -292,7 +291,7 @@ fn tested_columns(
         let columns = ReadColumns::Projection(Projection::Leaves(columns));
         return Ok((columns, dictionaries));
     };
-    // With a wanted schema, the wanted types determine which columns are dictionaries, so we choose none here.
+    // With a wanted schema, the wanted types determine which columns are dictionaries. We don't choose any here.
     let mut paths = tested_paths(last);
     for stage in earlier {
         let stage_paths = tested_paths(stage).into_iter();
@@ -302,7 +301,7 @@ fn tested_columns(
     Ok((ReadColumns::Wanted(columns), Vec::new()))
 }
 
-/// Returns the wanted schema's emitted columns that cannot be taken from the tested ones.
+/// Returns the wanted schema's emitted columns that can't be taken from the tested ones.
 fn others_of(
     wanted: &WantedSchema,
     all: &ReadPlan,
@@ -315,9 +314,9 @@ fn others_of(
     Ok(ReadColumns::Wanted(wanted.only(&others)?))
 }
 
-/// Returns the predicate to test first: the one that the operands of a filter imply on cheaper columns. Returns `None`
-/// if no custom predicate requests such a test. Also returns `None` for a wanted schema, which may lack the cheaper
-/// columns, and if the keys of these columns are missing.
+/// Returns the predicate to test first, that is, the one on cheaper columns that is implied by a filter's operands.
+/// Returns `None` if no custom predicate requests such a test. Also returns `None` for a wanted schema, since it might
+/// lack the cheaper columns, and if the keys of these columns are missing.
 fn tested_first(
     operands: &[Predicate],
     all: &ReadPlan,
@@ -343,8 +342,8 @@ fn tested_first(
     Ok(Some(first).filter(|_| leaves.iter().all(is_readable)))
 }
 
-/// Returns the columns to read as dictionaries, so that we test each dictionary value once instead of each row. Returns
-/// none if one of the columns is emitted, or if there is a custom predicate.
+/// Returns the columns to read as dictionaries, so that each dictionary value is tested once instead of each row.
+/// Returns none if one of the columns is emitted, or if there is a custom predicate.
 fn dictionaries(
     predicate: &Predicate,
     leaves: &[usize],
@@ -377,8 +376,7 @@ fn dictionaries(
     leaves.map(path).collect()
 }
 
-/// Returns the origins of the columns of `all`, and the names of the columns that are emitted in the form in which they
-/// were tested.
+/// Returns the origins of `all`'s columns, and the names of the columns emitted as they were tested.
 fn sources(all: &SchemaRef, tested: &SchemaRef) -> (Vec<ColumnSource>, Vec<String>) {
     let mut used = Vec::new();
     let is_alone = |schema: &SchemaRef, name: &str| {

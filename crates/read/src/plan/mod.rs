@@ -40,26 +40,26 @@ pub use row_selection::RowSelection;
 pub use virtual_columns::VirtualColumn;
 pub(crate) use virtual_columns::VirtualValues;
 
-/// An open file, with everything that a plan needs to know about it.
+/// An open file, along with everything a plan needs to know about it.
 #[derive(Debug)]
 #[doc(hidden)] // For `MetadataHandle`.
 pub struct OpenedFile<'a> {
     pub metadata: Arc<FileMetadata>,
-    /// The page indexes decoded so far. Reads add the ones that they decode, so that later reads need not decode them
-    /// again.
+    /// The page indexes decoded so far. Reads add to them, so that later reads needn't decode the same indexes again.
     pub page_indexes: Arc<PageIndexCells>,
     pub schema: &'a Arc<ParquetSchema>,
-    /// The length of the file in bytes.
+    /// The file's length in bytes.
     pub file_length: u64,
-    /// The limits for reads whose options have none.
+    /// The limits for reads without limits of their own.
     pub limits: &'a Limits,
 }
 
-/// The plan of a read, shared by everything that decodes a part of it.
+/// The plan of a read, shared by everything that decodes a part of it. You rarely need this for a simple read, because
+/// a reader makes its own.
 ///
-/// `ParquetFile::plan` and `MetadataHandle::plan` create a plan from [`ReadOptions`]. A plan has the schema of the
-/// batches before any row is read, so you can check columns and types first. Pass it to a
-/// [`PushDecoder`](crate::PushDecoder) to decode the rows.
+/// `ParquetFile::plan` and `MetadataHandle::plan` create a plan from [`ReadOptions`]. A plan has the batch schema
+/// before any row is read, so you can check columns and types first. Pass it to a [`PushDecoder`](crate::PushDecoder)
+/// to decode the rows.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -92,7 +92,7 @@ pub struct ReadPlan {
     warnings: Vec<String>,
     pub(crate) tree: Arc<ArrayTree>,
     row_groups: Vec<RowGroupPlan>,
-    /// The largest number of times that any row group is read.
+    /// The most times that any row group is read.
     pub(crate) repeats: u64,
     pub(crate) options: ReadOptions,
     pub(crate) pages: Arc<PageReaderOptions>,
@@ -101,11 +101,11 @@ pub struct ReadPlan {
 }
 
 impl ReadPlan {
-    /// Plans a read of a file. The file's limits apply, unless the options have their own.
+    /// Plans a read of a file. The file's limits apply unless the options have their own.
     ///
     /// # Errors
-    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the options name columns or row groups that
-    /// the file lacks, and with [`Corrupt`](herringbone_format::ErrorKind::Corrupt) if row counts are invalid.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the options name columns or row groups
+    /// missing from the file, and with [`Corrupt`](herringbone_format::ErrorKind::Corrupt) if row counts are invalid.
     #[doc(hidden)] // `MetadataHandle::plan` is the public way.
     pub fn new(file: &OpenedFile<'_>, options: &ReadOptions) -> Result<Self> {
         let mut plan = Self::of_columns(file, options, ColumnRole::All)?;
@@ -185,14 +185,15 @@ impl ReadPlan {
         })
     }
 
-    /// Returns the row groups in which the filter may select rows, each with the rows that may be selected. This uses
-    /// only metadata in memory: the footer's statistics, and page indexes that an earlier read compared with the pages.
-    /// The read itself rules out more, because it also has the bytes of indexes, bloom filters and dictionaries.
+    /// Returns the row groups in which the filter might select rows, each with those rows. Use this to split a read
+    /// among workers before any bytes are read. It only uses metadata in memory: the footer's statistics, and any page
+    /// indexes that an earlier read has compared with the pages. The read itself rules out more, since it also has the
+    /// bytes of indexes, bloom filters and dictionaries.
     ///
     /// # Errors
     /// Fails with [`Corrupt`](herringbone_format::ErrorKind::Corrupt) if a row group's statistics are invalid, and with
-    /// [`Limit`](herringbone_format::ErrorKind::Limit) if the indexes exceed the read's memory. Errors of custom
-    /// predicates are returned, too.
+    /// [`Limit`](herringbone_format::ErrorKind::Limit) if the indexes exceed the read's memory. Custom predicate errors
+    /// are returned too.
     pub fn prune(&self) -> Result<Vec<RowGroupPlan>> {
         let mut left = Vec::with_capacity(self.row_groups.len());
         let (plan, budget) = (Arc::new(self.clone()), new_budget(self));
@@ -206,11 +207,11 @@ impl ReadPlan {
         Ok(left)
     }
 
-    /// Returns the plan of this read with another filter, which must be as tight as the old one.
+    /// Returns this read's plan with another filter. It must be at least as tight as the old one.
     ///
     /// # Errors
-    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the filter may select rows that the old one
-    /// rules out, or if it does not fit the file. A read without a filter, but with a limit or an offset, also fails
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the filter might select rows ruled out by
+    /// the old one, or if it does not fit the file. A read without a filter, but with a limit or an offset, also fails
     /// with [`Argument`](herringbone_format::ErrorKind::Argument), because these count other rows once there is a
     /// filter.
     #[doc(hidden)] // For streams, whose decoder may be with a thread.
@@ -271,11 +272,11 @@ impl ReadPlan {
         self.resolved.as_deref()
     }
 
-    /// Returns the ordinal of the column from which a field of the wanted schema is read. `path` has the names from the
-    /// top of the wanted schema down to the field.
+    /// Returns the ordinal of the column behind a wanted schema's field. `path` has the names from the top of the
+    /// wanted schema down to the field.
     ///
-    /// Returns `None` if the file lacks the field, if the field has fields below it or is within a list, and if there
-    /// is no wanted schema.
+    /// Returns `None` if the field is missing from the file, has fields below it or is within a list, and if there is
+    /// no wanted schema.
     pub fn stored_leaf<S: AsRef<str>>(&self, path: &[S]) -> Option<usize> {
         let is_it = |it: &&ResolvedLeaf| {
             let names = it.path.iter().map(String::as_str);
@@ -287,19 +288,19 @@ impl ReadPlan {
         }
     }
 
-    /// Returns a warning for each part of the embedded Arrow schema that we ignored because it did not match the file.
+    /// Returns a warning for each part of the embedded Arrow schema that was ignored because it did not match the file.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// Returns the filter's plan, if there is a filter. The [row groups](Self::row_groups) then count the rows before
-    /// the filter.
+    /// Returns the filter's plan, if there is a filter. In that case, the [row groups](Self::row_groups) count rows
+    /// before filtering.
     pub(crate) fn filter(&self) -> Option<&Arc<FilterPlan>> {
         self.filter.as_ref()
     }
 
-    /// Returns the leaves whose pages we locate to skip unselected rows, in ascending order.
+    /// Returns the leaves whose pages are located to skip unselected rows, in ascending order.
     pub(crate) fn leaves_to_map(&self) -> Vec<usize> {
         let mut leaves: Vec<_> = match &self.filter {
             Some(filter) => filter.leaves().collect(),
@@ -315,7 +316,7 @@ impl ReadPlan {
         let filter = self.filter.as_ref();
         let plans = filter.map(|filter| [filter.tested(), filter.others()]);
         let filter_columns = plans.into_iter().flatten().flat_map(|plan| plan.columns());
-        // Any column will do, because each has the schema of the whole file.
+        // Any column will do, since each has the whole file's schema.
         let mut columns = self.columns().iter().chain(filter_columns);
         columns.next()?.schema.leaves().get(leaf)
     }
@@ -331,7 +332,7 @@ impl ReadPlan {
         self.filter.is_some()
     }
 
-    /// Returns the row groups with selected rows, in the order in which they are read.
+    /// Returns the row groups with selected rows, in read order.
     #[must_use]
     pub fn row_groups(&self) -> &[RowGroupPlan] {
         &self.row_groups
@@ -351,17 +352,17 @@ impl ReadPlan {
         &self.tree.roots
     }
 
-    /// Returns the nodes from which extension columns are made and which the batch itself does not contain.
+    /// Returns the source nodes of extension columns that aren't in the batch themselves.
     pub(crate) fn storages(&self) -> &[ArrayNode] {
         &self.tree.storages
     }
 
-    /// Returns the extension columns, which follow the columns of the [tree](Self::tree).
+    /// Returns the extension columns. They follow the [tree](Self::tree)'s columns.
     pub(crate) fn extension_columns(&self) -> &[StorageColumn] {
         &self.tree.extension_columns
     }
 
-    /// Returns the virtual columns, which contain the origin of each row.
+    /// Returns the virtual columns. They hold each row's origin.
     pub(crate) fn virtual_columns(&self) -> &[VirtualColumn] {
         &self.options.virtual_columns
     }
@@ -371,14 +372,14 @@ impl ReadPlan {
         &self.tree.shared_lists
     }
 
-    /// Returns the number of leaves in the Parquet schema that the read decodes.
+    /// Returns the number of Parquet leaves decoded by the read.
     #[must_use]
     pub fn num_columns(&self) -> usize {
         self.tree.columns.len()
     }
 
-    /// Returns the mean decompressed size of a column chunk in bytes. This is an estimate, because it trusts the
-    /// metadata of the row groups, which may be wrong.
+    /// Returns the mean decompressed size of a column chunk in bytes. Note that this is an estimate: it trusts the row
+    /// group metadata, which might be wrong.
     #[must_use]
     pub fn mean_chunk_bytes(&self) -> u64 {
         let (mut bytes, mut chunks) = (0_u64, 0_u64);
@@ -391,13 +392,13 @@ impl ReadPlan {
         bytes / chunks.max(1)
     }
 
-    /// Returns the ordinals of the leaves in the Parquet schema that the read decodes.
+    /// Returns the ordinals of the Parquet leaves decoded by the read.
     pub fn leaves(&self) -> impl Iterator<Item = usize> {
         self.columns().iter().map(|column| column.leaf)
     }
 
     /// Creates a batch from these columns. If they do not fit the schema, `invalid` converts the error, unless there is
-    /// a wanted schema, which has a message of its own.
+    /// a wanted schema with its own message.
     pub(crate) fn record_batch(
         &self,
         arrays: Vec<ArrayRef>,
@@ -413,7 +414,7 @@ impl ReadPlan {
     }
 }
 
-/// Returns the schema of the batches: the read fields, then the extension columns, then the virtual columns.
+/// Returns the batch schema: the read fields, then the extension columns, then the virtual columns.
 fn batch_schema(
     mapping: &ArrowMapping,
     wanted: Option<&WantedSchema>,
@@ -446,7 +447,7 @@ fn batch_schema(
     Ok(Arc::new(Schema::new_with_metadata(fields, metadata)))
 }
 
-/// Creates the budget of a read with this plan.
+/// Creates the budget for a read with this plan.
 #[must_use]
 pub fn new_budget(plan: &ReadPlan) -> Arc<Budget> {
     Budget::with_pool(plan.limits(), plan.options.memory_pool.clone())

@@ -1,4 +1,4 @@
-//! The options of a read.
+//! Read options.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use herringbone_core::loss::OnError;
 use herringbone_core::memory_pool::MemoryPool;
 use herringbone_filter::{Predicate, PruningSteps};
 
-/// The options of a read: its columns and rows, and the way to read them. The default reads the whole file.
+/// Read options: the columns and rows to read, and how to read them. The default reads the whole file.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -43,54 +43,54 @@ use herringbone_filter::{Predicate, PruningSteps};
 pub struct ReadOptions {
     /// The columns to read.
     pub projection: Projection,
-    /// The ordinals of the row groups to read, in the order of the output, or `None` for all of them.
+    /// The ordinals of the row groups to read, in output order, or `None` for all of them.
     pub row_groups: Option<Vec<usize>>,
-    /// Ranges of rows, counted from the file's first row, or `None` for all rows. Ranges may overlap and be in any
-    /// order. Each row is read once, in the order of the file.
+    /// The row ranges to read, counted from the file's first row, or `None` for all rows. Ranges can overlap and be in
+    /// any order. Each row is read once, in file order.
     pub row_ranges: Option<Vec<Range<u64>>>,
-    /// Selections of rows, which restrict the read to the rows that all of them select.
+    /// Row selections. The read is restricted to the rows selected by all of them.
     pub row_selections: Vec<RowSelection>,
-    /// The predicate that rows must satisfy, or `None` to select all rows.
+    /// The predicate to filter rows by, or `None` to select all rows.
     pub filter: Option<Predicate>,
-    /// The steps that may rule out rows before they are decoded.
+    /// The steps used to rule out rows before they are decoded.
     pub pruning: PruningSteps,
-    /// The number of rows to skip, counted among those that the options above select.
+    /// The number of rows to skip, counted among the rows selected by the options above.
     pub offset: u64,
-    /// The largest number of rows to read, counted after `offset`.
+    /// The maximum number of rows to read, counted after `offset`.
     pub limit: Option<u64>,
-    /// The largest number of rows in a batch. A batch never spans row groups, so the last batch of each row group may
+    /// The maximum number of rows in a batch. A batch never spans row groups, so the last batch of each row group can
     /// be shorter.
     pub batch_size: usize,
     /// The approximate size of a batch in bytes. If rows are wide, batches have fewer rows than `batch_size`.
     pub batch_bytes: usize,
     /// The number of decoding threads, including the caller's. 0 means one thread per core.
     pub threads: usize,
-    /// The program's own threads. If `None`, all readers and writers of the process share one pool of threads.
+    /// The program's own threads. If `None`, all readers and writers in the process share one thread pool.
     pub spawn: Option<Arc<dyn Spawn>>,
-    /// The memory that several reads share, although each read takes at most [`Limits::memory_bytes`] of it.
+    /// The memory shared by several reads. Each read still takes at most [`Limits::memory_bytes`] of it.
     pub memory_pool: Option<Arc<dyn MemoryPool>>,
-    /// True if the reader may configure the C library of GNU/Linux to retain freed memory for the next batch. Without
-    /// this setting, each batch may take a page fault for every 4 KiB. The setting applies to the whole process, and is
+    /// True if the reader is allowed to configure the GNU/Linux C library to keep freed memory for the next batch.
+    /// Otherwise, each batch can take a page fault for every 4 KiB. The setting applies to the whole process and is
     /// permanent.
     pub tune_allocator: bool,
-    /// True if we verify the checksums of pages that have one.
+    /// True if page checksums are verified, for pages that have one.
     pub verify_crc: bool,
     /// The reaction to damaged pages and row groups, such as failing or skipping them.
     pub on_error: OnError,
-    /// The limits on the resources that the read may take, or `None` for the limits with which the file was opened.
+    /// The resource limits of the read, or `None` for the limits the file was opened with.
     pub limits: Option<Limits>,
     /// The choice of Arrow types for the file's columns.
     pub schema: SchemaOptions,
     /// The schema of the batches, independent of the file. If `None`, the schema follows from `projection` and
-    /// `schema`. Otherwise, a projection selects columns of this schema.
+    /// `schema`. Otherwise, a projection selects columns from this schema.
     pub wanted_schema: Option<WantedSchema>,
     /// The file's keys, for calls that open it. A file that is already open has its keys.
     pub decryption: Option<Arc<dyn Decryption>>,
-    /// Extension types that map fields, with precedence over the library's own.
+    /// Extension types used to map fields. They take precedence over the library's own.
     pub extensions: Vec<Arc<dyn ExtensionType>>,
-    /// Columns that extension types create, which follow the columns of `projection`.
+    /// Columns created by extension types. They follow the columns of `projection`.
     pub extension_columns: Vec<ExtensionColumnOption>,
-    /// Columns with the origin of each row, which follow all others.
+    /// Columns with each row's origin. They follow all others.
     pub virtual_columns: Vec<VirtualColumn>,
 }
 
@@ -140,19 +140,19 @@ impl Default for ReadOptions {
 herringbone_format::setters! { ReadOptions {
     /// Selects columns with any kind of [`Projection`].
     projection: Projection;
-    /// Selects row groups by their ordinals, in whose order they are read.
+    /// Selects row groups by ordinal. They are read in this order.
     row_groups: impl IntoIterator<Item = usize> => |ordinals| Some(Vec::from_iter(ordinals));
-    /// Selects ranges of rows, counted from the file's first row.
+    /// Selects row ranges, counted from the file's first row.
     row_ranges: impl IntoIterator<Item = Range<u64>> => |ranges| Some(Vec::from_iter(ranges));
     /// Selects rows by their values.
     filter: Predicate => Some;
-    /// Selects the steps that may rule out rows before they are decoded.
+    /// Selects the steps used to rule out rows before they are decoded.
     pruning: PruningSteps;
     /// Skips this many of the selected rows.
     offset: u64;
     /// Stops after this many selected rows.
     limit: u64 => Some;
-    /// Sets the largest number of rows in a batch.
+    /// Sets the maximum number of rows in a batch.
     batch_size: usize;
     /// Sets the approximate size of a batch in bytes.
     batch_bytes: usize;
@@ -160,7 +160,7 @@ herringbone_format::setters! { ReadOptions {
     threads: usize;
     /// Decodes on the program's own threads instead of the process's shared pool.
     spawn: Arc<dyn Spawn> => Some;
-    /// Takes the memory of the read from a pool.
+    /// Takes the read's memory from a pool.
     memory_pool: Arc<dyn MemoryPool> => Some;
     /// Allows or forbids the reader to tune the allocator for the whole process.
     tune_allocator: bool;
@@ -168,13 +168,13 @@ herringbone_format::setters! { ReadOptions {
     verify_crc: bool;
     /// Selects the reaction to damaged pages and row groups.
     on_error: OnError;
-    /// Sets the limits on the resources that the read may take. They replace the limits with which the file was opened.
+    /// Sets the read's resource limits, replacing the limits the file was opened with.
     limits: Limits => Some;
     /// Selects the Arrow types for the file's columns.
     schema: SchemaOptions;
     /// Sets the schema of the batches, independent of the file.
     wanted_schema: WantedSchema => Some;
-    /// Sets the keys with which to open the file.
+    /// Sets the keys to open the file with.
     decryption: Arc<dyn Decryption> => Some;
 }}
 
@@ -201,22 +201,22 @@ impl ReadOptions {
         self
     }
 
-    /// Adds a selection of rows, so that the read returns only the rows that all selections keep.
+    /// Adds a row selection, so that the read only returns rows kept by all selections.
     #[must_use]
     pub fn row_selection(mut self, selection: RowSelection) -> Self {
         self.row_selections.push(selection);
         self
     }
 
-    /// Adds a column with the origin of each row, after all others.
+    /// Adds a column with each row's origin, after all others.
     #[must_use]
     pub fn virtual_column(mut self, column: VirtualColumn) -> Self {
         self.virtual_columns.push(column);
         self
     }
 
-    /// Adds a column that an extension type creates from the field at a path. The field itself need not be read. If it
-    /// is read as well, it is still decoded only once.
+    /// Adds a column that an extension type creates from the field at a path. The field itself needn't be read. If it
+    /// is, it is still decoded only once.
     #[must_use]
     pub fn extension_column<S: Into<String>>(
         mut self,

@@ -1,4 +1,4 @@
-//! The rows that a read selects in each row group.
+//! The selected rows of each row group.
 
 use std::ops::Range;
 
@@ -26,17 +26,17 @@ use herringbone_core::page::PageMaps;
 /// ```
 #[derive(Debug, Clone)]
 pub struct RowGroupPlan {
-    /// The index of this row group among the row groups of the read.
+    /// The index of this row group among the read's row groups.
     pub(crate) index: usize,
     ordinal: usize,
-    /// The number of the file's rows before this row group.
+    /// The number of rows before this row group in the file.
     pub(crate) first_row: u64,
     pub(crate) num_rows: u64,
     pub(crate) ranges: RowRanges,
     num_wanted: u64,
-    /// The number of selected rows in the row group that were emitted before the first row of this plan.
+    /// The number of selected rows emitted before this plan's first row.
     pub(crate) rows_before: u64,
-    /// The page maps of the columns for which they were looked up.
+    /// The page maps, for columns that have been looked up.
     pub(crate) maps: PageMaps,
 }
 
@@ -47,26 +47,27 @@ impl RowGroupPlan {
         self.ordinal
     }
 
-    /// Returns the selected rows, counted from the row group's first row. The ranges are ascending, disjoint and not
-    /// empty.
+    /// Returns the selected rows, counted from the row group's first row. The ranges are ascending, disjoint and
+    /// non-empty.
     #[must_use]
     pub fn row_ranges(&self) -> &[Range<u64>] {
         &self.ranges
     }
 
-    /// Returns the position of the row group's first row in the file.
+    /// Returns the row group's first row, counted in the file.
     #[must_use]
     pub fn first_row(&self) -> u64 {
         self.first_row
     }
 
-    /// Returns the number of selected rows, which is at least one.
+    /// Returns the number of selected rows. It is at least one.
     #[must_use]
     pub fn num_wanted(&self) -> u64 {
         self.num_wanted
     }
 
-    /// Returns the part of the row group from `row` on. Before it, `rows_before` selected rows were already emitted.
+    /// Returns the part of the row group starting at `row`. `rows_before` selected rows have already been emitted
+    /// before it.
     pub(crate) fn after(&self, row: u64, rows_before: u64) -> Self {
         let ranges = intersection(&self.ranges, std::slice::from_ref(&(row..u64::MAX)));
         Self {
@@ -80,7 +81,7 @@ impl RowGroupPlan {
         RowSelector::Ranges(self.ranges.clone()).end_of(wanted)
     }
 
-    /// Returns this row group with other selected rows, and with the maps of its pages.
+    /// Returns this row group with other selected rows and page maps.
     pub(crate) fn restricted(&self, ranges: RowRanges, maps: PageMaps) -> Self {
         Self {
             num_wanted: count(ranges.iter()),
@@ -91,7 +92,7 @@ impl RowGroupPlan {
     }
 }
 
-/// Returns the largest number of times that any row group is read.
+/// Returns the most times that any row group is read.
 pub(crate) fn repeats(row_groups: &[RowGroupPlan]) -> u64 {
     let mut ordinals: Vec<_> = row_groups.iter().map(RowGroupPlan::ordinal).collect();
     ordinals.sort_unstable();
@@ -99,10 +100,11 @@ pub(crate) fn repeats(row_groups: &[RowGroupPlan]) -> u64 {
     runs.max().unwrap_or(1) as u64
 }
 
-/// Returns the row groups with selected rows, in the order in which they are read.
+/// Returns the row groups with selected rows, in read order.
 ///
 /// # Errors
-/// Fails with `Corrupt` if row counts are invalid, and with `Argument` if the file lacks a requested row group.
+/// Fails with `Corrupt` if row counts are invalid, and with `Argument` if a requested row group is missing from the
+/// file.
 pub(crate) fn plan_row_groups(
     metadata: &FileMetadata,
     options: &ReadOptions,
@@ -136,7 +138,7 @@ pub(crate) fn plan_row_groups(
         Some(ordinals) => ordinals.clone(),
         None => (0..starts.len()).collect(),
     };
-    // A filter is applied before the offset and the limit, so they cannot clip the ranges here.
+    // A filter is applied before the offset and the limit, so they can't clip the ranges here.
     let mut window = match options.filter {
         Some(_) => OffsetLimit::all(),
         None => OffsetLimit::of(options),
@@ -170,7 +172,7 @@ pub(crate) fn plan_row_groups(
     Ok(plans)
 }
 
-/// Returns the number of rows in ranges.
+/// Returns the number of rows in the ranges.
 pub(crate) fn count<'a>(ranges: impl IntoIterator<Item = &'a Range<u64>>) -> u64 {
     let ranges = ranges.into_iter();
     ranges.map(|range| range.end - range.start).sum()
@@ -182,7 +184,7 @@ fn no_row_group(ordinal: usize, row_groups: usize) -> Error {
     ))
 }
 
-/// The numbers of rows to skip and to read.
+/// The numbers of rows left to skip and to read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OffsetLimit {
     pub(crate) offset: u64,
@@ -190,7 +192,7 @@ pub(crate) struct OffsetLimit {
 }
 
 impl OffsetLimit {
-    /// Returns the window that includes all rows.
+    /// Returns the window of all rows.
     pub(crate) fn all() -> Self {
         Self {
             offset: 0,
@@ -198,7 +200,7 @@ impl OffsetLimit {
         }
     }
 
-    /// Returns the window that the options' offset and limit describe.
+    /// Returns the window described by the options' offset and limit.
     pub(crate) fn of(options: &ReadOptions) -> Self {
         Self {
             offset: options.offset,
@@ -206,12 +208,12 @@ impl OffsetLimit {
         }
     }
 
-    /// Returns the number of rows still to be skipped or emitted.
+    /// Returns the number of rows left to skip or emit.
     pub(crate) fn wanted(&self) -> u64 {
         self.offset.saturating_add(self.left)
     }
 
-    /// Passes the next `rows` rows, and returns the part of them to emit.
+    /// Moves past the next `rows` rows, returning the part to emit.
     pub(crate) fn next(&mut self, rows: u64) -> Range<u64> {
         let passed = rows.min(self.offset);
         self.offset -= passed;
@@ -220,10 +222,10 @@ impl OffsetLimit {
         passed..passed + taken
     }
 
-    /// Passes the rows of the next batch, and returns the part of it to emit, if any.
+    /// Moves past the next batch, returning the part to emit, if any.
     pub(crate) fn clip_batch(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
         let rows = self.next(batch.num_rows() as u64);
-        // Both casts fit, because the values are at most the number of rows in the batch.
+        // Both casts fit, since the values are at most the batch's row count.
         let (first, length) = (rows.start as usize, (rows.end - rows.start) as usize);
         match length {
             0 => None,

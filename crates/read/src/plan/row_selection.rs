@@ -1,11 +1,12 @@
-//! Selections of rows by position.
+//! Row selections by position.
 
 use std::ops::Range;
 
 use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_format::{Error, Result};
 
-/// A selection of rows to keep, or to leave out as deleted, by their position in the file or in one row group.
+/// A selection of rows to keep or to leave out as deleted, by their position in the file or in one row group. Use this
+/// if you already know which rows you want, for example from an index or a delete file.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -31,15 +32,15 @@ use herringbone_format::{Error, Result};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowSelection {
-    /// The ranges of kept or deleted rows, which are ascending, disjoint and not empty.
+    /// The ranges of kept or deleted rows. They are ascending, disjoint and non-empty.
     ranges: Vec<Range<u64>>,
     is_deleted: bool,
     row_group: Option<usize>,
 }
 
 impl RowSelection {
-    /// Keeps only the rows in these ranges. Ranges may overlap and be in any order, and positions after the last row
-    /// are ignored.
+    /// Keeps only the rows in these ranges. Ranges can overlap and be in any order. Positions after the last row are
+    /// ignored.
     #[must_use]
     pub fn keep(ranges: impl IntoIterator<Item = Range<u64>>) -> Self {
         Self::new(ranges.into_iter().collect(), false)
@@ -51,26 +52,26 @@ impl RowSelection {
         Self::new(ranges.into_iter().collect(), true)
     }
 
-    /// Leaves out these rows, which may be in any order.
+    /// Leaves out these rows, given in any order.
     #[must_use]
     pub fn delete_rows(rows: impl IntoIterator<Item = u64>) -> Self {
-        // Saturating is fine, because no file has a row with the number `u64::MAX`.
+        // Saturating is fine, since no file has a row number `u64::MAX`.
         Self::delete(rows.into_iter().map(|row| row..row.saturating_add(1)))
     }
 
-    /// Keeps the rows whose bit is set, and leaves out those after the last bit.
+    /// Keeps the rows whose bit is set. Rows after the last bit are left out.
     #[must_use]
     pub fn keep_bits(bits: &BooleanBuffer) -> Self {
         Self::keep(ranges_of(bits))
     }
 
-    /// Leaves out the rows whose bit is set, but keeps those after the last bit.
+    /// Leaves out the rows whose bit is set. Rows after the last bit are kept.
     #[must_use]
     pub fn delete_bits(bits: &BooleanBuffer) -> Self {
         Self::delete(ranges_of(bits))
     }
 
-    /// Applies the selection only to this row group, and counts rows from the row group's first one.
+    /// Restricts the selection to this row group. Its rows are counted from the row group's first row.
     #[must_use]
     pub fn of_row_group(self, ordinal: usize) -> Self {
         Self {
@@ -79,12 +80,12 @@ impl RowSelection {
         }
     }
 
-    /// Returns the selection of the rows that both selections keep.
+    /// Returns a selection of the rows kept by both selections.
     ///
     /// # Errors
-    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if one selection applies to another row group
-    /// than the other, or to the whole file. You can add both to a read instead, which then keeps the rows that each of
-    /// them keeps.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the selections apply to different row
+    /// groups, or only one of them to the whole file. You can add both to a read instead, which then keeps the rows
+    /// kept by each of them.
     pub fn intersection(&self, other: &Self) -> Result<Self> {
         let row_group = self.same_row_group(other)?;
         let (ranges, is_deleted) = match (self.is_deleted, other.is_deleted) {
@@ -100,11 +101,11 @@ impl RowSelection {
         })
     }
 
-    /// Returns the selection of the rows that at least one of the two selections keeps.
+    /// Returns a selection of the rows kept by at least one of the two selections.
     ///
     /// # Errors
-    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if one selection applies to another row group
-    /// than the other, or to the whole file.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the selections apply to different row
+    /// groups, or only one of them to the whole file.
     pub fn union(&self, other: &Self) -> Result<Self> {
         let row_group = self.same_row_group(other)?;
         let (ranges, is_deleted) = match (self.is_deleted, other.is_deleted) {
@@ -120,14 +121,14 @@ impl RowSelection {
         })
     }
 
-    /// Returns the row group to which the selection applies, or `None` if it applies to the whole file.
+    /// Returns the row group that the selection applies to, or `None` for the whole file.
     #[must_use]
     pub fn row_group(&self) -> Option<usize> {
         self.row_group
     }
 
     /// Returns the ranges of kept rows among the first `rows` rows of the file or row group. The ranges are ascending,
-    /// disjoint and not empty.
+    /// disjoint and non-empty.
     ///
     /// ```
     /// use herringbone::RowSelection;
@@ -152,7 +153,7 @@ impl RowSelection {
         ranges.iter().map(|range| range.end - range.start).sum()
     }
 
-    /// Returns the row group to which both selections apply, or `None` if both apply to the whole file.
+    /// Returns the row group that both selections apply to, or `None` if both apply to the whole file.
     fn same_row_group(&self, other: &Self) -> Result<Option<usize>> {
         let name = |row_group: Option<usize>| match row_group {
             Some(ordinal) => format!("row group {ordinal}"),
@@ -176,8 +177,8 @@ impl RowSelection {
         }
     }
 
-    /// Returns the rows of `wanted` that the selection keeps, in the row group with this `ordinal` whose `rows` are
-    /// counted in the file. `wanted` and the result are counted from the row group's first row.
+    /// Returns the rows of `wanted` kept by the selection, in the row group with this `ordinal`. `rows` is the row
+    /// group's range in the file, while `wanted` and the result are counted from the row group's first row.
     pub(crate) fn apply(
         &self,
         wanted: Vec<Range<u64>>,
@@ -203,7 +204,7 @@ fn ranges_of(bits: &BooleanBuffer) -> impl Iterator<Item = Range<u64>> {
     slices.map(|(from, to)| from as u64..to as u64)
 }
 
-/// Sorts and merges ranges, so that they are disjoint and not empty.
+/// Sorts and merges ranges, so that they are disjoint and non-empty.
 pub(crate) fn normalize(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     ranges.retain(|range| range.start < range.end);
     ranges.sort_by_key(|range| range.start);
@@ -217,7 +218,7 @@ pub(crate) fn normalize(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     merged
 }
 
-/// Returns the parts of normalized `ranges` that lie within `rows`, counted from the start of `rows`.
+/// Returns the parts of normalized `ranges` within `rows`, counted from the start of `rows`.
 pub(crate) fn within(ranges: &[Range<u64>], rows: &Range<u64>) -> Vec<Range<u64>> {
     let first = ranges.partition_point(|range| range.end <= rows.start);
     ranges
@@ -229,7 +230,7 @@ pub(crate) fn within(ranges: &[Range<u64>], rows: &Range<u64>) -> Vec<Range<u64>
         .collect()
 }
 
-/// Returns the rows in both lists of ranges, which must be normalized.
+/// Returns the rows in both lists of ranges. Both must be normalized.
 pub(crate) fn intersection(a: &[Range<u64>], b: &[Range<u64>]) -> Vec<Range<u64>> {
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     let mut both = Vec::new();
@@ -258,7 +259,7 @@ fn difference(ranges: &[Range<u64>], without: &[Range<u64>]) -> Vec<Range<u64>> 
     intersection(ranges, &gaps(&within(without, &(0..end)), end))
 }
 
-/// Returns the rows among the first `rows` that no range contains.
+/// Returns the rows among the first `rows` that are in no range.
 fn gaps(ranges: &[Range<u64>], rows: u64) -> Vec<Range<u64>> {
     let starts = std::iter::once(0).chain(ranges.iter().map(|range| range.end));
     let ends = ranges.iter().map(|range| range.start);

@@ -1,4 +1,4 @@
-//! Columns that contain the origin of each row.
+//! Columns with each row's origin.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use herringbone_format::{Error, Result};
 
 use herringbone_core::cast::Constant;
 
-/// A column with the origin of each row, which follows the columns read from the file.
+/// A column with each row's origin. It follows the columns read from the file.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -50,29 +50,28 @@ pub(crate) enum VirtualValues {
 }
 
 impl VirtualColumn {
-    /// Creates a column of row numbers, which count all rows of the file from 0, whether they are selected or not. The
-    /// type is `Int64`, and values are never null.
+    /// Creates a column of row numbers. They count all of the file's rows from 0, selected or not. The type is `Int64`,
+    /// and values are never null.
     #[must_use]
     pub fn row_number(name: impl Into<String>) -> Self {
         Self::new(name, DataType::Int64, VirtualValues::RowNumber)
     }
 
-    /// Creates a column with the ordinal of each row's row group in the file. The type is `Int64`, and values are never
-    /// null.
+    /// Creates a column with the ordinal of each row's row group. The type is `Int64`, and values are never null.
     #[must_use]
     pub fn row_group(name: impl Into<String>) -> Self {
         Self::new(name, DataType::Int64, VirtualValues::RowGroup)
     }
 
-    /// Creates a column with the file's name, in each row, as the caller knows it. The type is `Utf8`, and values are
-    /// never null.
+    /// Creates a column that repeats the file's name, as known to the caller. The type is `Utf8`, and values are never
+    /// null.
     #[must_use]
     pub fn file_name(name: impl Into<String>, file: &str) -> Self {
         Self::constant(name, Arc::new(StringArray::from(vec![file])))
     }
 
-    /// Creates a column that repeats the only slot of an array in each row, for example the value of a partition. The
-    /// field is nullable only if the slot is null. A read fails if the array has any other length than one.
+    /// Creates a column that repeats an array's only slot in each row, for example a partition value. The field is
+    /// nullable only if the slot is null. A read fails if the array's length is not one.
     #[must_use]
     pub fn constant(name: impl Into<String>, value: ArrayRef) -> Self {
         let (data_type, is_null) = (value.data_type().clone(), value.logical_null_count() > 0);
@@ -121,7 +120,7 @@ impl VirtualColumn {
         }
     }
 
-    /// Returns the approximate number of bytes that the column takes in a batch with `rows` rows.
+    /// Returns the column's approximate size in a batch of `rows` rows, in bytes.
     pub(crate) fn bytes(&self, rows: usize) -> usize {
         match &self.values {
             VirtualValues::RowNumber | VirtualValues::RowGroup => {

@@ -1,7 +1,7 @@
-//! A decoder that produces record batches from supplied bytes.
+//! A decoder that turns supplied bytes into record batches.
 //!
-//! The decoder does not read. It lists the byte ranges of the file that it needs, takes bytes in any order and in any
-//! pieces, and returns batches in between. Drivers for files, object stores and networks are thin loops around it.
+//! The decoder does no reading. It lists the byte ranges it needs, takes bytes in any order and in pieces of any size,
+//! and returns batches in between. Drivers for files, object stores and networks are thin loops around it.
 
 mod row_group;
 mod store;
@@ -58,12 +58,12 @@ use herringbone_filter::Predicate;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The enum is exhaustive on purpose. A driver that ignored a step would never end, so it must not compile.
+/// The enum is exhaustive on purpose. A driver ignoring a step would never end, so it must not compile.
 #[derive(Debug)]
 pub enum Poll {
-    /// Bytes of the file are needed.
+    /// More of the file's bytes are needed.
     Needs(Needs),
-    /// Keys of columns are needed. [Supply](PushDecoder::supply_key) all of them, and poll again.
+    /// Column keys are needed. [Supply](PushDecoder::supply_key) all of them, then poll again.
     NeedsKeys(Vec<KeyRequest>),
     /// The next batch.
     Batch(RecordBatch),
@@ -71,9 +71,9 @@ pub enum Poll {
     Finished,
 }
 
-/// The byte ranges of the file that a decoder needs.
+/// The byte ranges that a decoder needs.
 ///
-/// Ranges that lie close to each other can be fetched by one request:
+/// Nearby ranges can be fetched by one request:
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -116,11 +116,11 @@ pub enum Poll {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Needs {
-    /// The ranges for which the decoder waits, which are ascending and disjoint.
+    /// The ranges the decoder is waiting for. They are ascending and disjoint.
     pub now: Vec<Range<u64>>,
-    /// The ranges that the decoder will need next, in the order of their rows.
+    /// The ranges the decoder will need next, in row order.
     pub soon: Vec<Soon>,
-    /// The ranges listed before that the decoder no longer needs.
+    /// Previously listed ranges that the decoder no longer needs.
     pub cancelled: Vec<Range<u64>>,
 }
 
@@ -130,17 +130,18 @@ pub struct Needs {
 pub struct Soon {
     /// The byte range in the file.
     pub range: Range<u64>,
-    /// The first row of the file that needs the bytes.
+    /// The first row in the file to need the bytes.
     pub first_row: u64,
-    /// True if the bytes decide which other ranges are needed, as the bytes of a tested column do. Once they are
-    /// supplied, [`PushDecoder::poll`] lists these other ranges, even if more bytes are still missing.
+    /// True if the bytes decide which other ranges are needed. For example, this holds for a tested column. Once they
+    /// are supplied, [`PushDecoder::poll`] lists these other ranges, even if more bytes are still missing.
     pub decides: bool,
 }
 
-/// A decoder that takes the bytes of a read as you supply them, and runs on the caller's thread.
+/// A decoder that takes a read's bytes as you supply them, running on the caller's thread. Use this if you fetch bytes
+/// yourself, for example from an asynchronous client or a cache.
 ///
 /// It lists ranges row group by row group, as far ahead as the [policy](Self::with_policy) and the read's memory allow.
-/// Fetch `now`, together with `soon` if that is cheap, then [supply](Self::supply) the bytes.
+/// Fetch `now`, along with `soon` if that is cheap, then [supply](Self::supply) the bytes.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -206,13 +207,13 @@ impl From<(ReadSequence, FetchPolicy)> for PushDecoder {
 }
 
 impl PushDecoder {
-    /// Creates a decoder whose policy is for bytes that arrive over a network.
+    /// Creates a decoder with a policy for bytes arriving over a network.
     #[must_use]
     pub fn new(plan: Arc<ReadPlan>) -> Self {
         Self::with_policy(plan, FetchPolicy::remote())
     }
 
-    /// Creates a decoder that lists ranges as this policy demands.
+    /// Creates a decoder that lists ranges following this policy.
     #[must_use]
     pub fn with_policy(plan: Arc<ReadPlan>, policy: FetchPolicy) -> Self {
         Self::from((ReadSequence::new(plan), policy))
@@ -225,7 +226,7 @@ impl PushDecoder {
     /// [`Unsupported`](herringbone_format::ErrorKind::Unsupported) if the bytes cannot be decoded, with
     /// [`Limit`](herringbone_format::ErrorKind::Limit) if they need too much memory, and with
     /// [`Key`](herringbone_format::ErrorKind::Key) if they are not authentic. Each of these errors has its location in
-    /// the file. The errors of your predicates keep their kind. After an error, later calls return no more rows.
+    /// the file. Your predicates' errors keep their kind. After an error, later calls return no more rows.
     pub fn poll(&mut self) -> Result<Poll> {
         self.store.take_unmet();
         let step = self.sequence.advance(&mut self.store);
@@ -241,10 +242,10 @@ impl PushDecoder {
         })
     }
 
-    /// Lists the ranges that the decoder needs next while it can still decode. All of them may wait.
+    /// Lists the ranges needed next while the decoder can still decode. None of them is urgent.
     ///
-    /// Use it between batches, to fetch later bytes before the decoder waits for them. Ranges listed earlier and not
-    /// supplied yet are listed again.
+    /// Use this between batches, to fetch later bytes before the decoder has to wait for them. Outstanding ranges from
+    /// earlier calls are listed again.
     ///
     /// # Errors
     /// Fails for the reasons that [`Self::poll`] lists.
@@ -255,7 +256,7 @@ impl PushDecoder {
         self.needs(is_due)
     }
 
-    /// Lists the needed ranges. With `is_due`, the decoder is at work on its first row group.
+    /// Lists the needed ranges. With `is_due`, the decoder is working on its first row group.
     fn needs(&mut self, is_due: bool) -> Result<Needs> {
         let memory = match self.sequence.is_short() {
             true => 0,
@@ -301,13 +302,14 @@ impl PushDecoder {
         })
     }
 
-    /// Begins row groups until more than `row_groups` of them are begun. Returns false if the next one cannot be begun.
+    /// Begins row groups until more than `row_groups` of them have begun. Returns false if the next one can't begin
+    /// yet.
     fn begin_ahead(&mut self, row_groups: usize) -> bool {
         if self.sequence.begun().len() > row_groups {
             return true;
         }
         let plan = self.sequence.plan();
-        // A limit may end the read before the next row group is filtered, so its bytes may never be needed.
+        // A limit might end the read before the next row group is filtered, so we might never need its bytes.
         let may_end = plan.is_filtered() && plan.options().limit.is_some();
         if may_end || !self.sequence.missing_keys().is_empty() {
             return false;
@@ -318,10 +320,10 @@ impl PushDecoder {
         has_next
     }
 
-    /// Takes bytes of the file that start at `offset`. They may arrive in any order and in any pieces, and even before
-    /// they are listed.
+    /// Takes bytes of the file starting at `offset`. They can arrive in any order and in pieces of any size, and even
+    /// before they are listed.
     ///
-    /// If the read has no memory for some bytes, it drops them, and lists them again when they are needed.
+    /// If the read has no memory for some bytes, they are dropped and listed again when needed.
     pub fn supply(&mut self, offset: u64, bytes: &Bytes) {
         self.sequence.budget().add_fetched(1, bytes.len() as u64);
         let keeps_ahead = !self.sequence.has_started_again();
@@ -329,48 +331,49 @@ impl PushDecoder {
             .supply((offset, bytes), &self.wanted, keeps_ahead);
     }
 
-    /// Sets the number of bytes requested ahead that have not arrived. They count as memory of the read.
+    /// Sets the number of outstanding bytes requested ahead. They count as memory of the read.
     ///
-    /// Do not include ranges of [`Needs::now`], because the decoder has reserved memory for them already. Returns false
+    /// Do not include ranges of [`Needs::now`], because the decoder has already reserved memory for them. Returns false
     /// if the read does not have the memory. In that case nothing changes, and you should not request the bytes.
     pub fn reserve_in_flight(&mut self, bytes: u64) -> bool {
         self.store.reserve_in_flight(bytes)
     }
 
-    /// Returns the number of bytes of memory that the read may still use.
+    /// Returns the number of bytes of memory left for the read.
     #[must_use]
     pub fn free_memory(&self) -> u64 {
         self.sequence.budget().left()
     }
 
-    /// Returns true if the read was refused memory for the due row group. It has then dropped the bytes that it had
-    /// ahead, and decodes without any.
+    /// Returns true if the read was refused memory for the due row group. By then it has dropped all bytes held ahead,
+    /// and decodes without any.
     #[must_use]
     pub fn is_refused_memory(&self) -> bool {
         self.sequence.has_started_again()
     }
 
-    /// Chooses whether to wait for memory when the pool refuses the bytes of a page. If an error of [`Self::poll`] then
-    /// [is a refusal](Self::waits_for_memory), the decoder holds nearly nothing, and may be polled again.
+    /// Chooses between waiting and failing when the pool refuses the bytes of a page. If an error from [`Self::poll`]
+    /// then [is a refusal](Self::waits_for_memory), the decoder holds almost nothing, and you may poll it again.
     #[doc(hidden)] // For async reads.
     pub fn wait_for_memory(&mut self, may_wait: bool) {
         self.sequence.wait_for_memory(may_wait);
     }
 
-    /// Returns true if the last error was a refusal of memory, after which you may poll the decoder again.
+    /// Returns true if the last error was a memory refusal, after which you may poll the decoder again.
     #[doc(hidden)] // For async reads.
     #[must_use]
     pub fn waits_for_memory(&self) -> bool {
         self.sequence.is_refused()
     }
 
-    /// Tries the due row group for the last time. If memory is refused again, the row group is lost or the read fails.
+    /// Makes the next attempt at the due row group the last. If memory is refused again, the row group is lost or the
+    /// read fails.
     #[doc(hidden)] // For async reads.
     pub fn wait_no_longer(&mut self) {
         self.sequence.wait_no_longer();
     }
 
-    /// Asks the memory pool whether the read may try again.
+    /// Asks the memory pool if the read may try again.
     #[doc(hidden)] // For async reads.
     pub fn poll_room(&self, context: &mut Context<'_>) -> task::Poll<bool> {
         self.sequence.budget().poll_room(context)
@@ -382,7 +385,7 @@ impl PushDecoder {
         self.sequence.plan()
     }
 
-    /// Takes the key that a request asked for.
+    /// Takes the key for a request.
     ///
     /// # Errors
     /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the key has an invalid length, or if the
@@ -394,18 +397,18 @@ impl PushDecoder {
         }
     }
 
-    /// Returns the number of buffered bytes, which were supplied but are not used up yet.
+    /// Returns the number of buffered bytes, that is, bytes supplied but not used up yet.
     #[must_use]
     pub fn buffered_bytes(&self) -> u64 {
         self.store.buffered_bytes()
     }
 
-    /// Detaches the due row group from the read, together with its supplied bytes. You can decode it on any thread,
-    /// while this decoder continues with the next one.
+    /// Detaches the due row group from the read, along with its supplied bytes. You can decode it on any thread while
+    /// this decoder continues with the next one.
     ///
-    /// Returns `None` if there are no more row groups, or if rows of the due one were already emitted. Also returns
-    /// `None` if a key is missing, or if a limit counts the rows that a filter selects, because its rows then depend on
-    /// the row groups before it.
+    /// Returns `None` if there are no more row groups, or if rows of the due one have already been emitted. Also
+    /// returns `None` if a key is missing, or if a limit counts filtered rows, because the row group's rows then depend
+    /// on the row groups before it.
     pub fn take_row_group(&mut self) -> Option<DetachedRowGroup> {
         if !self.may_take() || !self.begin_ahead(0) {
             return None;
@@ -415,10 +418,10 @@ impl PushDecoder {
         self.take_first()
     }
 
-    /// Detaches the due row group if the bytes for all of its remaining rows were supplied. Some of its rows may have
-    /// been emitted. Call [`Self::look_ahead`] first, because it opens row groups.
+    /// Detaches the due row group if the bytes for all of its remaining rows have been supplied. Some of its rows might
+    /// already be emitted. Call [`Self::look_ahead`] first, because it opens row groups.
     ///
-    /// Returns `None` if a limit or an offset counts the rows that a filter selects.
+    /// Returns `None` if a limit or an offset counts filtered rows.
     #[doc(hidden)] // For async reads.
     pub fn take_complete_row_group(&mut self) -> Option<DetachedRowGroup> {
         if !self.may_take() || self.is_refused_memory() {
@@ -429,7 +432,7 @@ impl PushDecoder {
         is_complete.then(|| self.take_first())?
     }
 
-    /// Puts a row group back, so that it is the first one again. Its rows from `first` on are decoded again.
+    /// Puts a row group back, making it the first one again. Its rows are decoded again, starting at `first`.
     #[doc(hidden)] // For async reads.
     pub fn put_back(&mut self, row_group: DetachedRowGroup, first: Option<&WaitingBatch>) {
         let (read, store) = row_group.into_parts(first);
@@ -437,7 +440,7 @@ impl PushDecoder {
         self.sequence.begun().push_front(read);
     }
 
-    /// Returns true unless a limit or an offset counts the rows that a filter selects.
+    /// Returns true unless a limit or an offset counts filtered rows.
     fn may_take(&self) -> bool {
         let plan = self.sequence.plan();
         let options = plan.options();
@@ -445,15 +448,15 @@ impl PushDecoder {
         !(plan.is_filtered() && is_limited)
     }
 
-    /// Detaches the first row group begun.
+    /// Detaches the first row group that has begun.
     fn take_first(&mut self) -> Option<DetachedRowGroup> {
         let read = self.sequence.begun().pop_front()?;
         let store = self.store.split_off(&union(read.chunk_ranges()));
         Some(DetachedRowGroup::new(read, store, self.policy.clone()))
     }
 
-    /// Replaces the filter with an equal or tighter one, which applies to all rows not selected so far, and prunes the
-    /// row groups not begun yet. See `Reader::tighten_filter`.
+    /// Replaces the filter with an equal or tighter one. It applies to all rows not selected so far, and prunes any row
+    /// groups that have not begun. See `Reader::tighten_filter`.
     ///
     /// # Errors
     /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the filter's form does not show that it
@@ -462,19 +465,19 @@ impl PushDecoder {
         self.sequence.tighten_filter(filter)
     }
 
-    /// Continues with a plan that [`ReadPlan::tightened`] derived from this decoder's plan.
+    /// Continues with a plan derived from this decoder's plan by [`ReadPlan::tightened`].
     #[doc(hidden)] // For streams, whose decoder may be with a thread.
     pub fn replace_plan(&mut self, plan: Arc<ReadPlan>) {
         self.sequence.replace_plan(plan);
     }
 
-    /// Returns the counts of the read so far, such as its requests and pages.
+    /// Returns the read's counts so far, such as requests and pages.
     #[must_use]
     pub fn metrics(&self) -> ReadMetrics {
         self.sequence.metrics()
     }
 
-    /// Returns an upper bound on the number of rows still to be emitted.
+    /// Returns an upper bound on the number of rows left to emit.
     #[must_use]
     pub fn rows_left(&self) -> u64 {
         self.sequence.rows_left()

@@ -1,4 +1,4 @@
-//! Row groups decoded apart from the other row groups of their read.
+//! Row groups decoded separately from the rest of their read.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use herringbone_core::budget::{Budget, Reservation};
 use herringbone_core::fetch::FetchPolicy;
 use herringbone_core::loss::Losses;
 
-/// A row group of a read, together with its bytes. It can be decoded on any thread.
+/// A row group of a read, along with its bytes. It can be decoded on any thread.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -61,17 +61,17 @@ pub struct DetachedRowGroup {
     wanted: Wanted,
     /// True if the row group was restarted because memory was short.
     has_started_again: bool,
-    /// The position before a batch that could not be decoded ahead.
+    /// The position before a batch that couldn't be decoded ahead.
     failed_at: Option<RowGroupPosition>,
 }
 
 /// The result of [`DetachedRowGroup::poll`].
 ///
-/// The enum is exhaustive on purpose. A driver that ignored a step would never end, so it must not compile.
+/// The enum is exhaustive on purpose. A driver ignoring a step would never end, so it must not compile.
 #[derive(Debug)]
 pub enum RowGroupPoll {
-    /// Bytes of the file are needed, either for rows that a filter selected, or because they were dropped when memory
-    /// was short.
+    /// More of the file's bytes are needed, either for rows selected by a filter, or because they were dropped when
+    /// memory was short.
     Needs(Vec<Range<u64>>),
     /// The next batch.
     Batch(RecordBatch),
@@ -79,15 +79,15 @@ pub enum RowGroupPoll {
     Finished,
 }
 
-/// A batch that waits until it is due, and counts as memory of the read meanwhile.
+/// A batch waiting until it is due. It counts as memory of the read in the meantime.
 pub struct WaitingBatch {
     /// The batch.
     pub batch: RecordBatch,
     /// The damaged pages left out of the batch.
     pub losses: Losses,
-    /// An upper bound on the number of the row group's rows after the batch.
+    /// An upper bound on the number of rows after the batch in the row group.
     pub rows_left: u64,
-    /// The position before the batch, to which the row group can return.
+    /// The position before the batch. The row group can return to it.
     position: RowGroupPosition,
     _memory: Reservation,
 }
@@ -98,8 +98,8 @@ pub enum AheadStep {
     Batch(Box<WaitingBatch>),
     /// The row group has no more rows. These damaged pages were left out after the last batch.
     Finished(Losses),
-    /// The next batch cannot be decoded ahead, because bytes or memory are missing, or because the bytes are damaged.
-    /// Once the row group is [put back](super::PushDecoder::put_back), its decoder returns the error.
+    /// The next batch cannot be decoded ahead, because bytes or memory are missing or the bytes are damaged. Once the
+    /// row group is [put back](super::PushDecoder::put_back), its decoder returns the error.
     Failed,
 }
 
@@ -124,7 +124,7 @@ impl DetachedRowGroup {
     /// Decodes the next batch from the supplied bytes, or returns the missing ranges.
     ///
     /// # Errors
-    /// Returns errors in the bytes with their location in the file.
+    /// Returns errors in the bytes along with their location in the file.
     pub fn poll(&mut self) -> Result<RowGroupPoll> {
         loop {
             self.store.take_unmet();
@@ -151,7 +151,7 @@ impl DetachedRowGroup {
         }
     }
 
-    /// Decodes the next batch before it is due, to let it wait. If the batch `is_due`, it needs no memory to wait.
+    /// Decodes the next batch before it is due. If the batch `is_due`, it needs no memory for waiting.
     #[doc(hidden)] // For async reads.
     pub fn poll_ahead(&mut self, is_due: bool) -> AheadStep {
         let position = self.read.position();
@@ -179,14 +179,14 @@ impl DetachedRowGroup {
         AheadStep::Failed
     }
 
-    /// Returns true if no batch may be decoded ahead, because memory is short.
+    /// Returns true if memory is too short to decode batches ahead.
     #[doc(hidden)] // For async reads.
     #[must_use]
     pub fn is_short(&self) -> bool {
         self.read.budget().is_short()
     }
 
-    /// Takes the row group apart, after moving it back to the `first` batch that was not emitted.
+    /// Takes the row group apart, after moving it back to the `first` batch not emitted.
     pub(super) fn into_parts(mut self, first: Option<&WaitingBatch>) -> (RowGroupRead, ByteStore) {
         let position = first.map(|first| first.position).or(self.failed_at);
         if let Some(position) = position {
@@ -195,7 +195,7 @@ impl DetachedRowGroup {
         (self.read, self.store)
     }
 
-    /// Takes bytes of the file that start at `offset`.
+    /// Takes bytes of the file starting at `offset`.
     pub fn supply(&mut self, offset: u64, bytes: &Bytes) {
         self.read.budget().add_fetched(1, bytes.len() as u64);
         let keeps_ahead = !self.has_started_again;
@@ -208,7 +208,7 @@ impl DetachedRowGroup {
         self.read.take_losses()
     }
 
-    /// Returns an upper bound on the number of rows still to be emitted.
+    /// Returns an upper bound on the number of rows left to emit.
     #[must_use]
     pub fn rows_left(&self) -> u64 {
         self.read.rows_left()

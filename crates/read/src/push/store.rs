@@ -1,4 +1,4 @@
-//! The store that keeps supplied bytes until they are used up.
+//! Stores supplied bytes until they are used up.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,35 +11,35 @@ use crate::bytes::FileBytes;
 use herringbone_core::budget::{Budget, Reservation};
 use herringbone_core::fetch::{FetchPolicy, request_cost, union, without};
 
-/// A store of the file's bytes, in pieces of any size that arrived in any order.
+/// A store of a file's bytes, in pieces of any size that arrived in any order.
 ///
-/// A piece counts as memory of the read until all needed bytes in it are released. Bytes for which a decoder waits do
-/// not count here, because the decoder has reserved memory for them.
+/// A piece counts as memory of the read until all needed bytes in it are released. Bytes that a decoder is waiting for
+/// don't count here, because the decoder has reserved memory for them.
 pub struct ByteStore {
-    /// The disjoint pieces, by the offset of their first byte.
+    /// The disjoint pieces, keyed by offset.
     pieces: BTreeMap<u64, Piece>,
     memory: Reservation,
-    /// The memory for bytes requested ahead that have not arrived.
+    /// The memory for outstanding bytes requested ahead.
     in_flight: Reservation,
-    /// The ranges that decoders requested and did not get.
+    /// The ranges requested by decoders but not available.
     unmet: Vec<Range<u64>>,
-    /// True if the bytes are in memory anyway, so that decoders may take more of them than they need.
+    /// True if the bytes are in memory anyway, so that decoders can take more of them than they need.
     in_memory: bool,
-    /// The number of bytes that a lookup must save to be worth a request.
+    /// The number of bytes a lookup must save to be worth a request.
     request_cost: u64,
 }
 
-/// The byte ranges of the file that decoders need, which are to be fetched.
+/// The byte ranges to fetch for decoders.
 #[derive(Debug, Default)]
 pub struct Wanted {
-    /// The ranges to fetch, which are ascending and disjoint.
+    /// The ranges to fetch. They are ascending and disjoint.
     ranges: Vec<Range<u64>>,
-    /// The ranges for which decoders wait, and for which they have reserved memory.
+    /// The ranges that decoders are waiting for. Memory has been reserved for them.
     due: Vec<Range<u64>>,
 }
 
 impl Wanted {
-    /// Returns the ranges to fetch, which are ascending and disjoint.
+    /// Returns the ranges to fetch. They are ascending and disjoint.
     #[must_use]
     pub fn ranges(&self) -> &[Range<u64>] {
         &self.ranges
@@ -48,14 +48,14 @@ impl Wanted {
 
 struct Piece {
     bytes: Bytes,
-    /// The parts of the piece that are still needed, ascending and disjoint.
+    /// The parts of the piece still needed, ascending and disjoint.
     live: Vec<Range<u64>>,
     /// The number of the piece's bytes that count as memory of the read.
     counted: u64,
 }
 
 impl ByteStore {
-    /// Creates an empty store, whose bytes will count as memory of the read with this budget.
+    /// Creates an empty store. Its bytes will count as memory of the read with this budget.
     #[must_use]
     pub fn new(budget: Arc<Budget>, policy: &FetchPolicy) -> Self {
         Self {
@@ -68,8 +68,7 @@ impl ByteStore {
         }
     }
 
-    /// Sets the number of bytes requested ahead that have not arrived. Returns false if the budget does not have room
-    /// for them.
+    /// Sets the number of outstanding bytes requested ahead. Returns false if the budget has no room for them.
     pub(super) fn reserve_in_flight(&mut self, bytes: u64) -> bool {
         self.in_flight.resize(bytes).is_ok()
     }
@@ -82,12 +81,12 @@ impl ByteStore {
             .sum()
     }
 
-    /// Takes the ranges that decoders requested and did not get.
+    /// Takes the ranges requested by decoders but not available.
     pub(super) fn take_unmet(&mut self) -> Vec<Range<u64>> {
         std::mem::take(&mut self.unmet)
     }
 
-    /// Lists the missing parts of the ranges that decoders requested, and of the `planned` ranges.
+    /// Lists the missing parts of the ranges requested by decoders and of the `planned` ranges.
     #[must_use]
     pub fn want(&self, unmet: Vec<Range<u64>>, planned: &[Range<u64>]) -> Wanted {
         let due = union(unmet);
@@ -97,7 +96,7 @@ impl ByteStore {
         }
     }
 
-    /// Adds the missing parts of these ranges to a list, and returns the added parts.
+    /// Adds the missing parts of these ranges to a list, returning the added parts.
     pub(super) fn want_more(
         &self,
         wanted: &mut Wanted,
@@ -109,10 +108,11 @@ impl ByteStore {
         missing
     }
 
-    /// Stores bytes that start at `offset`.
+    /// Stores bytes starting at `offset`.
     ///
-    /// If the budget has no room for all of them, we store only the wanted bytes, or if there is no room for these
-    /// either, only the bytes for which a decoder waits. Without `keeps_ahead`, we store only the latter.
+    /// If the budget has no room for all of them, only the wanted bytes are stored. If there is no room for these
+    /// either, only the bytes that a decoder is waiting for are stored. Without `keeps_ahead`, it is always just the
+    /// latter.
     pub fn supply(&mut self, (offset, bytes): (u64, &Bytes), wanted: &Wanted, keeps_ahead: bool) {
         let supplied = offset..offset.saturating_add(bytes.len() as u64);
         let due_bytes = |part: &Range<u64>| {
@@ -128,7 +128,7 @@ impl ByteStore {
             if keeps_ahead && self.keep((offset, bytes), &gap, (live, due_bytes(&gap))) {
                 continue;
             }
-            // We copy the part, because a slice would retain the memory of the whole request.
+            // We copy the part, since a slice would keep the whole request's memory alive.
             let copy = |part: &Range<u64>| match *part == supplied {
                 true => bytes.clone(),
                 false => Bytes::copy_from_slice(&slice(bytes, offset, part)),
@@ -146,8 +146,8 @@ impl ByteStore {
         }
     }
 
-    /// Stores `part` of the bytes that start at `offset`. A decoder waits for `due` of these bytes, which need no
-    /// budget. Returns false if the budget has no room for the others.
+    /// Stores `part` of the bytes starting at `offset`. A decoder is waiting for `due` of these bytes, and these need
+    /// no budget. Returns false if the budget has no room for the others.
     fn keep(
         &mut self,
         (offset, bytes): (u64, &Bytes),
@@ -167,7 +167,7 @@ impl ByteStore {
         is_kept
     }
 
-    /// Returns the parts of `ranges` missing in the store.
+    /// Returns the parts of `ranges` missing from the store.
     pub(super) fn missing(&self, ranges: &[Range<u64>]) -> Vec<Range<u64>> {
         let mut missing = Vec::new();
         for range in ranges {
@@ -187,8 +187,8 @@ impl ByteStore {
         missing
     }
 
-    /// Returns the bytes of `need`, followed by any number of bytes up to `end`. Returns `None` if some bytes of `need`
-    /// are missing.
+    /// Returns the bytes of `need`, followed by any number of further bytes up to `end`, or `None` if some bytes of
+    /// `need` are missing.
     #[must_use]
     pub fn find(&mut self, need: &Range<u64>, end: u64) -> Option<Bytes> {
         let first = self.pieces.range(..=need.start).next_back();
@@ -217,7 +217,7 @@ impl ByteStore {
         Some(joined)
     }
 
-    /// Replaces the pieces within `range` with slices of `bytes`, so that these bytes are in memory only once.
+    /// Replaces the pieces within `range` with slices of `bytes`, so that these bytes are only in memory once.
     fn replace_pieces(&mut self, range: &Range<u64>, bytes: &Bytes) {
         let within = self.pieces.range(range.clone());
         let within =
@@ -240,7 +240,7 @@ impl ByteStore {
         self.pieces.insert(start, joined);
     }
 
-    /// Moves the bytes of `ranges` to another store by sharing rather than copying them.
+    /// Moves the bytes in `ranges` to another store, sharing rather than copying them.
     pub(super) fn split_off(&mut self, ranges: &[Range<u64>]) -> Self {
         let mut parts = Vec::new();
         for range in ranges {
@@ -270,7 +270,7 @@ impl ByteStore {
         other
     }
 
-    /// Adds the bytes of another store, but drops those for which the budget has no room.
+    /// Adds another store's bytes, dropping any that the budget has no room for.
     pub(super) fn join(&mut self, mut other: Self) {
         let pieces = std::mem::take(&mut other.pieces);
         drop(other);
@@ -279,7 +279,7 @@ impl ByteStore {
         }
     }
 
-    /// Drops the pieces for which `is_dropped` returns true, and gives back their memory.
+    /// Drops the pieces matching `is_dropped` and gives back their memory.
     fn drop_pieces(&mut self, is_dropped: impl Fn(&Piece) -> bool) {
         let mut freed = 0;
         self.pieces.retain(|_, piece| {
@@ -334,7 +334,7 @@ impl FileBytes for ByteStore {
     }
 }
 
-/// Returns the parts of ascending, disjoint `ranges` that lie within a range.
+/// Returns the parts of ascending, disjoint `ranges` within a range.
 fn overlaps<'a>(
     ranges: &'a [Range<u64>],
     within: &'a Range<u64>,
@@ -345,7 +345,7 @@ fn overlaps<'a>(
     ranges.map(|range| range.start.max(within.start)..range.end.min(within.end))
 }
 
-/// Returns the bytes of `part`, taken from `bytes`, which start at `offset` and include the part.
+/// Returns the bytes of `part` from `bytes`. `bytes` start at `offset` and include the part.
 fn slice(bytes: &Bytes, offset: u64, part: &Range<u64>) -> Bytes {
     bytes.slice((part.start - offset) as usize..(part.end - offset) as usize)
 }

@@ -1,12 +1,12 @@
-//! Decodes the columns of one row group on one thread or several.
+//! Decodes the columns of one row group, on one or more threads.
 //!
 //! ```text
 //! lanes, one per column:   decoder ──► waiting column batches ──► assembler ──► record batch
 //! ```
 //!
-//! A single thread takes the next column batch of each lane in turn, and decodes it in place. Several threads take
-//! [tasks](ColumnSet::take_task) instead: the lane's decoder moves to the thread, and returns with a column batch that
-//! waits for its turn. Both ways end in the same assembler and in the same order, so the batches do not depend on the
+//! A single thread takes the next column batch of each lane in turn, decoding it in place. Otherwise, several threads
+//! take [tasks](ColumnSet::take_task): the lane's decoder moves to the thread, then comes back with a column batch that
+//! waits for its turn. Both ways end in the same assembler and in the same order, so the batches don't depend on the
 //! number of threads.
 
 use std::collections::BTreeSet;
@@ -28,39 +28,39 @@ use herringbone_core::column::selection::{RowRanges, RowSelector, SelectionCurso
 use herringbone_core::column::{ColumnBatch, ColumnChunkDecoder, RowCounter};
 use herringbone_core::loss::Losses;
 
-/// The number of column batches per column that may wait for the columns before it.
+/// The number of column batches per column that can be queued ahead of the due batch.
 pub(crate) const BATCHES_AHEAD: u64 = 3;
 
 /// The columns of an open row group.
 pub(crate) struct ColumnSet {
     plan: Arc<ReadPlan>,
-    /// The assembler, or `None` while a thread assembles a batch.
+    /// The assembler, or `None` while a thread is assembling a batch.
     assembler: Option<BatchAssembler>,
     row_group: OpenRowGroup,
     lanes: Vec<OpenColumn>,
-    /// The first lane that may still lack its column batch.
+    /// The first lane that might still lack its column batch.
     first: usize,
     tasks: Tasks,
-    /// True if a split of a lane begins at a different row than expected.
+    /// True if a lane's split turned out to begin at the wrong row.
     is_split_wrong: bool,
     /// The number of rows in the batches so far, if threads share the columns.
     rows: u64,
 }
 
-/// The tasks of a column set that threads share.
+/// The tasks of a column set shared by threads.
 #[derive(Default)]
 pub(super) struct Tasks {
-    /// The column batches of due splits, sorted by urgency.
+    /// The column batches of due splits, most urgent first.
     pub(super) due: BTreeSet<TaskKey>,
-    /// The column batches of later splits, sorted by urgency.
+    /// The column batches of later splits, most urgent first.
     pub(super) ahead: BTreeSet<TaskKey>,
     /// The lanes with uncounted pages.
     pub(super) uncounted: BTreeSet<usize>,
-    /// The number of threads, which is also the number of splits per lane that may be in progress ahead.
+    /// The number of threads. It is also the number of splits per lane that can be in progress ahead.
     pub(super) threads: usize,
 }
 
-/// The position of a column batch in a row group. Keys sort by urgency, because an earlier batch is due first.
+/// A column batch's position in a row group. Keys sort by urgency, since an earlier batch is due first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TaskKey {
     pub(super) batch: u64,
@@ -68,7 +68,7 @@ pub(super) struct TaskKey {
     pub(super) split: usize,
 }
 
-/// A unit of work on one column. Any thread can do it.
+/// A unit of work on one column. It can run on any thread.
 pub enum ColumnTask {
     /// Decodes a lane's next column batch.
     Decode(DecodeTask),
@@ -83,7 +83,7 @@ pub struct DecodeTask {
     column_batch: Option<Result<ColumnBatch>>,
 }
 
-/// The row counts of a group of pages.
+/// The row counts of a page group.
 pub struct CountTask {
     lane: usize,
     group: usize,
@@ -92,7 +92,7 @@ pub struct CountTask {
 }
 
 impl ColumnTask {
-    /// Does the work. `bytes` must have all bytes that the task needs, because it cannot wait for them.
+    /// Does the work. `bytes` must have everything the task needs, because a task cannot wait.
     pub fn run(&mut self, bytes: &mut dyn FileBytes) {
         match self {
             Self::Decode(task) => task.run(bytes),
@@ -129,12 +129,12 @@ impl CountTask {
     }
 }
 
-/// Returns the error for a driver that lacks the bytes that it promised.
+/// Returns the error for a driver lacking the bytes it promised.
 pub(super) fn not_read() -> Error {
     Error::argument("a task needs bytes that its driver does not have")
 }
 
-/// Returns the error for a column that ends before its row group does.
+/// Returns the error for a column that ends before its row group.
 pub(crate) fn too_few_rows() -> Error {
     Error::corrupt("a column has fewer rows than its row group")
 }
@@ -147,7 +147,7 @@ pub(super) fn decode(
     loop {
         match decoder.poll()? {
             Step::Ready(column_batch) => {
-                // The decoder has taken these bytes, or is done with them.
+                // The decoder has taken these bytes or is done with them.
                 bytes.release(decoder.chunk().start..decoder.progress().0);
                 return column_batch.ok_or_else(too_few_rows).map(Some);
             }
@@ -163,7 +163,7 @@ pub(super) fn decode(
 }
 
 impl ColumnSet {
-    /// Opens the columns of a plan in a row group or a part of it.
+    /// Opens a plan's columns in a row group or part of one.
     ///
     /// # Errors
     /// Fails for the reasons that [`OpenRowGroup::new`] lists.
@@ -189,7 +189,7 @@ impl ColumnSet {
         })
     }
 
-    /// Opens the columns as [`Self::open`] does, but selects only the rows that are [added
+    /// Opens the columns like [`Self::open`], but with no rows selected except those [added
     /// later](Self::extend_selection).
     ///
     /// # Errors
@@ -207,7 +207,7 @@ impl ColumnSet {
         Ok(set)
     }
 
-    /// Selects more rows, which must come after all others.
+    /// Selects more rows. They must come after all others.
     pub(crate) fn extend_selection(&mut self, piece: &RowSelector) {
         if let Some(assembler) = &mut self.assembler {
             assembler.extend_selection(piece);
@@ -220,7 +220,7 @@ impl ColumnSet {
         }
     }
 
-    /// Ends the selection, because no more rows will be added.
+    /// Ends the selection. No more rows will be added.
     pub(crate) fn close_selection(&mut self) {
         self.row_group.close_selection();
         for lane in &mut self.lanes {
@@ -235,12 +235,12 @@ impl ColumnSet {
         &self.row_group
     }
 
-    /// Returns the plan with which the columns were opened.
+    /// Returns the plan the columns were opened with.
     pub(crate) fn plan(&self) -> &Arc<ReadPlan> {
         &self.plan
     }
 
-    /// Returns the ranges of the file that the lanes need next, at most `ahead` bytes.
+    /// Returns the ranges that the lanes need next, up to `ahead` bytes in total.
     pub(crate) fn planned(&self, ahead: u64) -> Vec<Range<u64>> {
         let ranges = self.lanes.iter().enumerate();
         let ranges = ranges.map(|(ordinal, lane)| lane.planned(&self.row_group, ordinal));
@@ -249,7 +249,7 @@ impl ColumnSet {
         if all.sum::<u64>() <= ahead {
             return ranges.into_iter().flatten().collect();
         }
-        // Not all ranges fit, so each lane may request an equal share of the bytes.
+        // The ranges don't all fit, so each lane gets an equal share of the bytes.
         let share = ahead / (self.lanes.len().max(1) as u64);
         let first = |ranges: Vec<Range<u64>>| {
             let mut left = share;
@@ -263,7 +263,7 @@ impl ColumnSet {
         ranges.into_iter().flat_map(first).collect()
     }
 
-    /// Returns the ranges of the file that the lanes need if exactly these rows are selected.
+    /// Returns the ranges that the lanes need if exactly these rows are selected.
     pub(crate) fn planned_for(&self, rows: &RowRanges) -> Vec<Range<u64>> {
         let selection = SelectionCursor::new(rows.clone());
         let lanes = 0..self.lanes.len();
@@ -278,10 +278,10 @@ impl ColumnSet {
     }
 
     /// Returns the row group's next batch, or `None` if bytes are missing. `rows_left` is the number of remaining rows,
-    /// and `most` is the maximum number of rows in the batch.
+    /// and `most` is the maximum batch length.
     ///
     /// # Errors
-    /// Returns errors in the bytes with their location in the file.
+    /// Returns errors in the bytes along with their location in the file.
     pub(crate) fn poll(
         &mut self,
         rows_left: u64,
@@ -297,38 +297,38 @@ impl ColumnSet {
         batch.transpose()
     }
 
-    /// Takes the assembler, after the column batches for a batch were [gathered](Self::gather).
+    /// Takes the assembler, once the column batches for a batch have been [gathered](Self::gather).
     pub(crate) fn take_assembler(&mut self) -> Option<BatchAssembler> {
         self.first = 0;
         self.assembler.take()
     }
 
-    /// Takes back the assembler, after it returned a batch with `rows` rows.
+    /// Takes back the assembler after it has returned a batch of `rows` rows.
     pub(crate) fn put_assembler(&mut self, assembler: BatchAssembler, rows: u64) {
         self.assembler = Some(assembler);
         self.rows += rows;
     }
 
-    /// Returns the number of the due batch.
+    /// Returns the ordinal of the due batch.
     fn due(&self) -> u64 {
         self.rows / self.row_group.batch_rows().max(1) as u64
     }
 
-    /// Returns the number of batches still to be assembled.
+    /// Returns the number of batches left to assemble.
     pub(crate) fn batches_left(&self) -> u64 {
         let batch_rows = self.row_group.batch_rows().max(1) as u64;
         let batches = self.row_group.num_wanted().div_ceil(batch_rows);
         batches.saturating_sub(self.due())
     }
 
-    /// Passes the next column batch of each lane that lacks one to the assembler. Returns false if a column batch is
-    /// not available yet.
+    /// Passes on the next column batch of each lane that the assembler is missing. Returns false if a column batch
+    /// isn't available yet.
     ///
-    /// An error is returned only once all lanes before it have delivered, so that the first error does not depend on
+    /// An error is only returned once all lanes before it have delivered, so that the first error does not depend on
     /// threads. Without `bytes`, only threads decode.
     ///
     /// # Errors
-    /// Returns the first error in the order of the columns.
+    /// Returns the first error in column order.
     pub(crate) fn gather(&mut self, mut bytes: Option<&mut dyn FileBytes>) -> Result<bool> {
         let Some(assembler) = &mut self.assembler else {
             return Ok(false);
@@ -350,7 +350,7 @@ impl ColumnSet {
         Ok(true)
     }
 
-    /// Shares the columns among threads. `splits` has the splits of each column.
+    /// Shares the columns among threads. `splits` has each column's splits.
     pub(crate) fn share(&mut self, splits: Vec<LaneSplits>, threads: usize) {
         self.tasks.threads = threads;
         for (ordinal, (lane, splits)) in self.lanes.iter_mut().zip(splits).enumerate() {
@@ -359,7 +359,7 @@ impl ColumnSet {
         }
     }
 
-    /// Takes the most urgent task whose batch is at most `ahead` batches after the due one.
+    /// Takes the most urgent task, at most `ahead` batches after the due batch.
     pub(crate) fn take_task(&mut self, ahead: u64) -> Option<ColumnTask> {
         let latest = self.due().saturating_add(ahead);
         let (tasks, lanes) = (&mut self.tasks, &mut self.lanes);
@@ -369,7 +369,7 @@ impl ColumnSet {
                 return Some(task);
             }
         }
-        // Without work ahead, we count pages only if nothing else in their column waits.
+        // Without work ahead, we only count pages if nothing else in their column is queued.
         let most = if ahead > 0 { self.tasks.threads } else { 0 };
         if let Some(task) = self.take_count(most) {
             return Some(task);
@@ -397,12 +397,12 @@ impl ColumnSet {
             || (ahead > 0 && !self.tasks.ahead.is_empty())
     }
 
-    /// Returns true if a column was split at a wrong row. One thread must then decode it again.
+    /// Returns true if a column was split at the wrong row. In that case, a single thread must decode it again.
     pub(crate) fn is_split_wrong(&self) -> bool {
         self.is_split_wrong
     }
 
-    /// Takes a group of pages to count, from the first lane that may count more.
+    /// Takes a page group to count, from the first lane that can count more.
     fn take_count(&mut self, most: usize) -> Option<ColumnTask> {
         let row_group = &self.row_group;
         for lane in &self.tasks.uncounted {
@@ -425,7 +425,7 @@ impl ColumnSet {
         None
     }
 
-    /// Takes back a task after it ran.
+    /// Takes back a task after it has run.
     pub(crate) fn deliver(&mut self, task: ColumnTask) {
         match task {
             ColumnTask::Decode(task) => {

@@ -1,4 +1,4 @@
-//! Explanations of a read: the rows that pruning rules out in each row group, and the cost of reading the others.
+//! Explains a read: the rows ruled out by pruning in each row group, and the cost of reading the rest.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,7 +14,8 @@ use herringbone_core::fetch::{FetchPolicy, requests};
 use herringbone_core::metrics::ReadCounts;
 use herringbone_filter::PruningStep;
 
-/// The result of pruning a row group before its rows are decoded.
+/// The result of pruning a row group before its rows are decoded. Use this to find out why a filtered read is slow, or
+/// how well a file's layout suits its queries.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -35,17 +36,15 @@ use herringbone_filter::PruningStep;
 pub struct RowGroupExplanation {
     /// The row group's ordinal in the file.
     pub row_group: usize,
-    /// The number of rows that the read selects before its filter.
+    /// The number of rows selected by the read before its filter.
     pub rows: u64,
-    /// The pruning steps, in the order in which they ran.
+    /// The pruning steps, in the order they ran.
     pub steps: Vec<StepExplanation>,
-    /// The number of bytes in all pages that the read may still need after these steps.
+    /// The number of bytes in all pages that the read might still need after these steps.
     pub wanted_bytes: u64,
-    /// The number of requests for these bytes, and the number of bytes that the requests fetch. This includes the gaps
-    /// that they read over.
+    /// The number of requests for these bytes, and the number of bytes fetched by them, including any gaps read over.
     pub fetched: ReadCounts,
-    /// The largest number of times that a read of this row group alone waits for requests. Simultaneous requests count
-    /// as one wait.
+    /// The most times that a read of this row group alone waits for requests. Simultaneous requests count as one wait.
     pub rounds: u64,
 }
 
@@ -55,11 +54,11 @@ pub struct RowGroupExplanation {
 pub struct StepExplanation {
     /// The pruning step.
     pub step: PruningStep,
-    /// The number of rows that this step and the steps before it ruled out.
+    /// The number of rows ruled out by this step and the steps before it.
     pub ruled_out: u64,
-    /// The number of rows selected without a test, according to this step and the steps before it.
+    /// The number of rows selected without a test, going by this step and the steps before it.
     pub accepted: u64,
-    /// The number of bytes that the step read from the file.
+    /// The number of file bytes read by the step.
     pub bytes: u64,
 }
 
@@ -75,7 +74,7 @@ impl StepExplanation {
 }
 
 impl RowGroupExplanation {
-    /// Returns the number of rows that pruning has not decided, so that their values must be tested.
+    /// Returns the number of rows left undecided by pruning, so that their values must be tested.
     #[must_use]
     pub fn undecided(&self) -> u64 {
         let last = self.steps.last();
@@ -84,16 +83,15 @@ impl RowGroupExplanation {
     }
 }
 
-/// The number of row groups that an [`Explainer`] prunes at the same time, so that their lookups share rounds of
-/// requests.
+/// The number of row groups that an [`Explainer`] prunes at once, so that their lookups share request rounds.
 const ROW_GROUPS_AT_ONCE: usize = 64;
 
-/// A state machine without I/O that prunes the row groups of a read, to explain the read.
+/// A state machine without I/O that explains a read by pruning its row groups.
 pub struct Explainer {
     plan: Arc<ReadPlan>,
-    /// The policy by which we count requests.
+    /// The policy used to count requests.
     policy: FetchPolicy,
-    /// The row groups in work, in the plan's order.
+    /// The row groups in progress, in plan order.
     open: VecDeque<Explained>,
     /// The number of row groups begun so far.
     begun: usize,
@@ -108,7 +106,7 @@ struct Explained {
 }
 
 impl Explainer {
-    /// Begins the explanation of a read, in which the policy determines how requests are counted.
+    /// Begins explaining a read. The policy determines how requests are counted.
     #[must_use]
     pub fn new(plan: Arc<ReadPlan>, policy: FetchPolicy) -> Self {
         Self {
@@ -120,13 +118,13 @@ impl Explainer {
         }
     }
 
-    /// Returns the explanation of each row group, or `None` if bytes are missing. In that case, it has asked `bytes`
-    /// for all missing ranges, so that they can be fetched in one round.
+    /// Returns each row group's explanation, or `None` if bytes are missing. In that case, it has requested all missing
+    /// ranges from `bytes`, so that they can be fetched in one round.
     ///
     /// # Errors
     /// Fails with [`Corrupt`](herringbone_format::ErrorKind::Corrupt) if metadata is invalid, and with
-    /// [`Key`](herringbone_format::ErrorKind::Key) if a key is missing or encrypted data is not authentic. The errors
-    /// of `bytes` and of custom predicates are returned, too.
+    /// [`Key`](herringbone_format::ErrorKind::Key) if a key is missing or encrypted data is not authentic. Errors from
+    /// `bytes` and from custom predicates are returned too.
     pub fn poll(&mut self, bytes: &mut dyn FileBytes) -> Result<Option<Vec<RowGroupExplanation>>> {
         loop {
             while self.open.len() < ROW_GROUPS_AT_ONCE {

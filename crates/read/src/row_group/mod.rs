@@ -1,5 +1,5 @@
-//! The execution of one row group: pruning, then decoding the tested columns, then decoding the others. This module
-//! does not read files. It asks a `FileBytes` for bytes, and stops if they are not there yet.
+//! Executes one row group: pruning it, decoding the tested columns, then decoding the others. This module doesn't read
+//! files. It asks a `FileBytes` for bytes, and stops if they haven't arrived yet.
 //!
 //! ```text
 //! RowGroupRead   Planned ─► Pruning ─► Open: stages of columns ─► Over

@@ -1,4 +1,4 @@
-//! An open row group: its column chunks, and the decoders of its columns.
+//! An open row group: its column chunks and decoders.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -22,12 +22,12 @@ use herringbone_core::page::{
     has_dictionary,
 };
 
-/// The number of columns from which on we compare a chunk's metadata with chunks decoded before, to decode it faster.
+/// The number of columns at which a chunk's metadata is compared with already decoded chunks, to decode it faster.
 const MANY_COLUMNS: usize = 64;
 
-/// The column chunks of a row group that are ready to be decoded.
+/// A row group's column chunks, ready to be decoded.
 ///
-/// A [`ColumnChunkDecoder`] has buffers, so create each one only when it is due, and drop it once it [is
+/// A [`ColumnChunkDecoder`] has buffers, so only create one when it is due, and drop it once it [is
 /// done](ColumnChunkDecoder::is_done).
 pub(crate) struct OpenRowGroup {
     pub(crate) rows: ColumnRows,
@@ -36,30 +36,30 @@ pub(crate) struct OpenRowGroup {
     pub(crate) chunks: Vec<Chunk>,
     pub(crate) pages: Arc<PageReaderOptions>,
     pub(crate) budget: Arc<Budget>,
-    /// The first row of each batch, which we compute on first use.
+    /// The first row of each batch, computed on first use.
     pub(crate) batch_starts: OnceLock<Arc<[u64]>>,
 }
 
 /// A column chunk of an open row group.
 #[derive(Debug, Clone)]
 pub(crate) struct ChunkInPlan {
-    /// The byte range of the chunk in the file.
+    /// The chunk's byte range in the file.
     pub range: Range<u64>,
     /// The number of levels in the chunk.
     pub num_values: u64,
-    /// The decompressed size of the chunk's pages in bytes, according to its metadata.
+    /// The decompressed size of the chunk's pages in bytes, as stated by its metadata.
     pub uncompressed_size: u64,
     /// The ordinal of the chunk's row group in the file.
     pub row_group: usize,
     /// The ordinal of the chunk's leaf in the Parquet schema.
     pub leaf: usize,
-    /// True if each level is a row. In this case, all page headers contain the number of rows.
+    /// True if each level is a row. In that case, all page headers contain the row count.
     pub is_flat: bool,
     /// True if the chunk's metadata declares a dictionary.
     pub has_dictionary: bool,
     /// The limit on the decompressed size of the chunk's pages, if they are compressed.
     pub decompression_limit: Option<DecompressionLimit>,
-    /// A walker positioned before the chunk's first page.
+    /// A walker positioned at the chunk's first page.
     walker: PageWalker,
 }
 
@@ -70,8 +70,8 @@ impl ChunkInPlan {
         self.walker.clone()
     }
 
-    /// Counts a page that carries values. Returns true if the compressed size and the values of all pages so far
-    /// justify their decompressed size.
+    /// Counts a page of values. Returns true if the compressed size and value count of all pages so far justify their
+    /// decompressed size.
     pub(crate) fn allows(&mut self, header: &PageHeader) -> bool {
         match (&mut self.decompression_limit, num_values(header)) {
             (Some(decompression_limit), Ok(values)) => {
@@ -84,11 +84,11 @@ impl ChunkInPlan {
 }
 
 impl OpenRowGroup {
-    /// Opens a row group of a plan. Its columns share `budget` with all other columns of the read.
+    /// Opens a plan's row group. Its columns share `budget` with the read's other columns.
     ///
     /// # Errors
-    /// Fails with `Corrupt` or `Unsupported` if the metadata of a column chunk is invalid, or if the chunk lies in
-    /// another file. Fails with `Argument` if the plan has no row group with this index.
+    /// Fails with `Corrupt` or `Unsupported` if a column chunk's metadata is invalid, or if the chunk lies in another
+    /// file. Fails with `Argument` if the plan has no row group with this index.
     pub(crate) fn new(plan: &ReadPlan, index: usize, budget: &Arc<Budget>) -> Result<Self> {
         let row_group = plan.row_groups().get(index);
         let row_group = row_group
@@ -96,7 +96,7 @@ impl OpenRowGroup {
         Self::restricted(plan, row_group, budget)
     }
 
-    /// Opens a row group of a plan, or only a part of one.
+    /// Opens a plan's row group or part of one.
     ///
     /// # Errors
     /// Fails for the reasons that [`Self::new`] lists.
@@ -154,13 +154,13 @@ impl OpenRowGroup {
         })
     }
 
-    /// Returns the number of columns of the read.
+    /// Returns the number of columns in the read.
     #[must_use]
     pub(crate) fn num_columns(&self) -> usize {
         self.chunks.len()
     }
 
-    /// Returns the number of rows in a batch. The last batch of the row group may have fewer rows.
+    /// Returns the number of rows in a batch. The row group's last batch can be shorter.
     #[must_use]
     pub(crate) fn batch_rows(&self) -> usize {
         self.rows.batch_rows
@@ -181,7 +181,7 @@ impl OpenRowGroup {
         Ok(column)
     }
 
-    /// Returns the reader for a column's dictionary, whose bytes are at `place` in the file.
+    /// Returns a reader for a column's dictionary. The dictionary's bytes are at `place` in the file.
     pub(crate) fn dictionary_values(
         &self,
         ordinal: usize,
@@ -209,7 +209,7 @@ impl OpenRowGroup {
         ColumnChunkDecoder::new(plan.clone(), &self.rows, pages, self.budget.clone())
     }
 
-    /// Returns the options and the chunk with which a page reader is created.
+    /// Returns the options and the chunk needed to create a page reader.
     fn pages_of(
         &self,
         plan: &ColumnPlan,
@@ -239,9 +239,9 @@ impl OpenRowGroup {
         DecompressionLimit::new(&self.pages.limits, leaf.physical_type, leaf.type_length)
     }
 
-    /// Creates the decoder for a split of a column. The split extends from a multiple of [`Self::batch_rows`] to
-    /// another multiple, or to the last row. Without a `limit`, the caller must have checked that all pages of the
-    /// chunk are [allowed](ChunkInPlan::allows).
+    /// Creates a decoder for a split of a column. The split runs from one multiple of [`Self::batch_rows`] to another,
+    /// or to the last row. Without a `limit`, the caller must have checked that all of the chunk's pages are
+    /// [allowed](ChunkInPlan::allows).
     ///
     /// # Errors
     /// Fails for the reasons that [`Self::column`] lists.
@@ -261,9 +261,9 @@ impl OpenRowGroup {
         Ok(column)
     }
 
-    /// Creates the counter for the rows in these pages, which are adjacent in their column chunk. The counter retains
-    /// the decompressed pages, so that the decoders of splits need not decompress them again. All pages of the chunk
-    /// must be [allowed](ChunkInPlan::allows).
+    /// Creates a row counter for these adjacent pages of a column chunk. The counter keeps the decompressed pages, so
+    /// that the decoders of splits needn't decompress them again. All of the chunk's pages must be
+    /// [allowed](ChunkInPlan::allows).
     ///
     /// # Errors
     /// Fails with `Argument` if the read has no such column.
@@ -310,11 +310,11 @@ impl OpenRowGroup {
         self.rows.selection()
     }
 
-    /// Returns the ranges of the file that a column needs for a selection, in the order in which it decodes them. The
-    /// column has already read up to the offset `from`.
+    /// Returns the ranges that a column needs for a selection, in decode order. The column has already read up to the
+    /// offset `from`.
     ///
-    /// With a page map, these are the dictionary and the pages with selected rows, if there are any. For a list, we
-    /// include the page after each page with selected rows, because the last row may continue there.
+    /// With a page map, these are the dictionary and the pages with selected rows, if any. For a list, we include the
+    /// page after each page with selected rows, since the last row might continue there.
     pub(crate) fn ranges_of(
         &self,
         ordinal: usize,
@@ -338,7 +338,7 @@ impl OpenRowGroup {
         };
         let mut ranges = Vec::new();
         let mut walk = selection.clone();
-        // We walk page by page, because a mask has many runs in each page.
+        // We walk page by page, since a mask has many runs in each page.
         loop {
             match walk.run() {
                 SelectionRun::Skip(rows) => walk.advance(rows),
@@ -353,7 +353,7 @@ impl OpenRowGroup {
                         return ranges;
                     };
                     add_range(&mut ranges, page.range.start.max(start)..end.range.end);
-                    // This moves by at least one row even if the map ends too early, so that the loop ends.
+                    // Always move by at least one row, so that the loop ends even if the map ends too early.
                     walk.advance_to(page.rows.end.max(walk.position() + 1));
                 }
                 SelectionRun::Unknown | SelectionRun::Done => return ranges,
@@ -361,18 +361,18 @@ impl OpenRowGroup {
         }
     }
 
-    /// Deselects all rows, to wait for the rows that are [added later](Self::extend_selection).
+    /// Deselects all rows, to wait for rows to be [added later](Self::extend_selection).
     pub(crate) fn wait_for_rows(&mut self) {
         self.rows.ranges = [].into();
         self.rows.selectors.is_open = true;
     }
 
-    /// Selects more rows, which must come after all others.
+    /// Selects more rows. They must come after all others.
     pub(crate) fn extend_selection(&mut self, piece: &RowSelector) {
         self.rows.selectors.pieces.push(piece.clone());
     }
 
-    /// Ends the selection, because no more rows will be added.
+    /// Ends the selection. No more rows will be added.
     pub(crate) fn close_selection(&mut self) {
         self.rows.selectors.is_open = false;
     }
@@ -389,7 +389,7 @@ impl OpenRowGroup {
         self.rows.num_wanted()
     }
 
-    /// Returns the first row of each batch, in the order of the batches.
+    /// Returns the first row of each batch, in batch order.
     #[must_use]
     pub(crate) fn batch_starts(&self) -> &Arc<[u64]> {
         self.batch_starts.get_or_init(|| {
@@ -399,16 +399,16 @@ impl OpenRowGroup {
     }
 }
 
-/// A column chunk, according to its metadata.
+/// A column chunk as described by its metadata.
 pub(crate) struct Chunk {
-    /// The byte range of the chunk in the file.
+    /// The chunk's byte range in the file.
     pub(crate) range: Range<u64>,
     num_values: u64,
     pub(crate) uncompressed_size: u64,
     codec: CompressionCodec,
     has_dictionary: bool,
     cipher: Option<ChunkCipher>,
-    /// The locations of the chunk's pages, if they were looked up.
+    /// The locations of the chunk's pages, if they've been looked up.
     map: Option<Arc<PageMap>>,
 }
 
@@ -440,8 +440,7 @@ impl Chunk {
 }
 
 /// Returns the keys that must be [supplied](herringbone_format::modular_encryption::FileDecryption::supply_key) before
-/// the row group with this index in the plan is opened. These are the missing keys of all columns that the read decodes
-/// there.
+/// opening the plan's row group with this index. These are the missing keys of all columns decoded there.
 #[must_use]
 pub fn missing_keys(plan: &ReadPlan, index: usize) -> Vec<KeyRequest> {
     let row_group = plan.row_groups().get(index);
@@ -453,7 +452,7 @@ pub fn missing_keys(plan: &ReadPlan, index: usize) -> Vec<KeyRequest> {
     let columns = plan.columns().iter().chain(tested);
     let mut keys = Vec::new();
     for column in columns {
-        // We ignore any other error here, because opening the row group reports it.
+        // We ignore any other error here, since opening the row group reports it.
         if let Ok(KeyStep::NeedKey(key)) = readable_chunk(plan, row_group.ordinal(), column, None)
             && !keys.contains(&key)
         {
@@ -463,7 +462,7 @@ pub fn missing_keys(plan: &ReadPlan, index: usize) -> Vec<KeyRequest> {
     keys
 }
 
-/// Returns a column chunk's metadata, or the key that it needs. `cache` contains the chunks that were decoded before.
+/// Returns a column chunk's metadata, or the key it needs. `cache` holds already decoded chunks.
 fn readable_chunk(
     plan: &ReadPlan,
     row_group: usize,
@@ -483,8 +482,8 @@ fn readable_chunk(
     Ok(step)
 }
 
-/// Fails if the column chunks opened so far have too many `bytes` for the file's length. A file can do that only by
-/// letting its chunks overlap, which would multiply the work of a read.
+/// Fails if the column chunks opened so far have too many `bytes` for the file's length. That is only possible if the
+/// file's chunks overlap, which would multiply a read's work.
 fn check_overlap(plan: &ReadPlan, bytes: u64) -> Result<()> {
     let file_length = plan.pages.file_length.max(1);
     let limit = plan.pages.limits.overlap_ratio as u64;
@@ -507,7 +506,7 @@ fn batch_rows(plan: &ReadPlan, row_group: &RowGroupPlan, bytes: u64) -> usize {
         .clamp(1, plan.options.batch_size.max(1))
 }
 
-/// Adds a range that follows all others, and merges it with the last one if they overlap or touch.
+/// Appends a range that follows all others, merging it with the last one if they overlap or touch.
 fn add_range(ranges: &mut Vec<Range<u64>>, range: Range<u64>) {
     match ranges.last_mut() {
         Some(last) if range.start <= last.end => last.end = last.end.max(range.end),

@@ -1,4 +1,4 @@
-//! One column of a column set: its decoders, and the column batches that wait for their turn.
+//! One column of a column set: its decoders and queued column batches.
 //!
 //! ```text
 //! one thread        one decoder, which decodes in place
@@ -20,28 +20,27 @@ use herringbone_core::page::decompression_limit::DecompressionLimit;
 /// A column of an open row group.
 #[derive(Default)]
 pub(super) struct OpenColumn {
-    /// The decoder of a lane that one thread decodes. It is `None` before the first column batch and after the last
-    /// one.
+    /// The decoder, if a single thread decodes the lane. It is `None` before the first column batch and after the last.
     decoder: Option<Box<ColumnChunkDecoder>>,
-    /// True after the last column batch of a lane that one thread decodes.
+    /// True after the last column batch, if a single thread decodes the lane.
     is_over: bool,
-    /// The due split, followed by the splits after it.
+    /// The due split, followed by later splits.
     splits: VecDeque<OpenSplit>,
-    /// The pages whose rows are still to be counted, because further splits depend on the counts.
+    /// The pages with rows left to count. Further splits depend on the counts.
     counting: Option<Box<Counting>>,
     /// The number of splits that have delivered all of their column batches.
     passed: usize,
 }
 
-/// A split of a column, which usually is the whole column.
+/// A split of a column. Usually, it is the whole column.
 #[derive(Default)]
 pub(super) struct OpenSplit {
-    /// The decoder, or `None` while a thread has it, and after the last column batch.
+    /// The decoder. It is `None` while a thread has it, and after the last column batch.
     decoder: Option<Box<ColumnChunkDecoder>>,
     ready: VecDeque<Result<ColumnBatch>>,
-    /// The number of the split's first batch in the row group.
+    /// The ordinal of the split's first batch in the row group.
     first_batch: u64,
-    /// True once the split's last column batch or its error has been delivered.
+    /// True once the split's last column batch or error has been delivered.
     is_over: bool,
 }
 
@@ -53,7 +52,7 @@ impl OpenSplit {
         };
         match decoder {
             Ok(decoder) => split.decoder = Some(decoder),
-            // We store the error, because it is reported when the column is due.
+            // We store the error, to report it when the column is due.
             Err(error) => {
                 split.ready.push_back(Err(error));
                 split.is_over = true;
@@ -73,15 +72,15 @@ impl OpenSplit {
 }
 
 impl OpenColumn {
-    /// Returns the decoder of a lane that one thread decodes.
+    /// Returns the decoder, if a single thread decodes the lane.
     pub(super) fn decoder(&mut self) -> Option<&mut ColumnChunkDecoder> {
         self.decoder.as_deref_mut()
     }
 
-    /// Decodes the next column batch of a lane that one thread decodes, or returns `None` if bytes are missing.
+    /// Decodes the next column batch on the only thread, or returns `None` if bytes are missing.
     ///
     /// # Errors
-    /// Returns errors in the bytes with their location in the file.
+    /// Returns errors in the bytes along with their location in the file.
     pub(super) fn decode(
         &mut self,
         row_group: &OpenRowGroup,
@@ -102,7 +101,7 @@ impl OpenColumn {
         Ok(column_batch)
     }
 
-    /// Returns the ranges of the file that the lane still needs, in the order in which it decodes them.
+    /// Returns the ranges that the lane still needs, in decode order.
     pub(super) fn planned(&self, row_group: &OpenRowGroup, ordinal: usize) -> Vec<Range<u64>> {
         match &self.decoder {
             None if self.is_over => Vec::new(),
@@ -149,14 +148,14 @@ impl OpenColumn {
         self.counting.is_some()
     }
 
-    /// Returns true if there are pages that no thread has begun to count.
+    /// Returns true if there are pages left that no thread has begun to count.
     pub(super) fn has_uncounted(&self) -> bool {
         self.counting
             .as_ref()
             .is_some_and(|counting| counting.has_more())
     }
 
-    /// Takes the next group of pages to count, unless more than `most` splits and groups are already waiting.
+    /// Takes the next page group to count, unless more than `most` splits and groups are already queued.
     pub(super) fn begin_count(
         &mut self,
         row_group: &OpenRowGroup,
@@ -174,7 +173,7 @@ impl OpenColumn {
         }
     }
 
-    /// Records the row counts of a group of pages. Returns the ordinal of the first split that became known by them.
+    /// Records a page group's row counts. Returns the ordinal of the first newly known split.
     pub(super) fn counted(
         &mut self,
         row_group: &OpenRowGroup,
@@ -195,8 +194,7 @@ impl OpenColumn {
         self.splits.get_mut(split.checked_sub(self.passed)?)
     }
 
-    /// Takes back a split's decoder, together with a column batch. Returns false if the column was split at a wrong
-    /// row.
+    /// Takes back a split's decoder, along with a column batch. Returns false if the column was split at the wrong row.
     pub(super) fn deliver(
         &mut self,
         split: usize,
@@ -215,7 +213,7 @@ impl OpenColumn {
         is_right
     }
 
-    /// Returns the next task of a split, unless a thread has the split's decoder, or enough column batches wait.
+    /// Returns a split's next task, unless a thread has the split's decoder or enough column batches are queued.
     fn next_task(&self, lane: usize, split: usize) -> Option<TaskKey> {
         let open = self.splits.get(split.checked_sub(self.passed)?)?;
         let is_due = split == self.passed;
@@ -238,7 +236,7 @@ impl Tasks {
         self.add_splits(lane, ordinal, 0);
     }
 
-    /// Adds the tasks of the splits from `first` on, but only for as many splits as the threads may decode ahead.
+    /// Adds the tasks of the splits starting at `first`, but only for as many splits as the threads can decode ahead.
     pub(super) fn add_splits(&mut self, lane: &OpenColumn, ordinal: usize, first: usize) {
         let end = (lane.passed + lane.splits.len()).min(lane.passed + self.threads + 1);
         for split in first..end {
@@ -261,10 +259,10 @@ impl Tasks {
         }
     }
 
-    /// Takes a lane's due column batch, or returns `None` if it is not available yet.
+    /// Takes a lane's due column batch, or returns `None` if it isn't available yet.
     ///
     /// # Errors
-    /// Returns the error with which the column failed.
+    /// Returns the error that the column failed with.
     pub(super) fn take_column_batch(
         &mut self,
         lane: &mut OpenColumn,

@@ -1,4 +1,4 @@
-//! The state machine that reads one row group. It prunes the row group, decodes the tested columns, selects rows, and
+//! The state machine for reading one row group. It prunes the row group, decodes the tested columns, selects rows, then
 //! decodes the other columns for these rows.
 
 use std::ops::Range;
@@ -15,27 +15,25 @@ use herringbone_core::budget::{Budget, Reservation};
 use herringbone_core::fetch::FetchPolicy;
 use herringbone_core::loss::Losses;
 
-/// The read of one row group or a part of it.
+/// The read of one row group or part of one.
 ///
-/// It is a state machine without I/O, which one thread polls, or whose tasks several threads take. Because it owns
-/// everything that it needs, it can move to another thread at any time.
+/// It is a state machine without I/O. Either one thread polls it, or several threads take its tasks. Since it owns
+/// everything it needs, it can move to another thread at any time.
 pub struct RowGroupRead {
     plan: Arc<ReadPlan>,
     budget: Arc<Budget>,
     row_group: RowGroupPlan,
-    /// True if pages can be skipped, because the plan or a filter selects only some of the rows.
+    /// True if pages can be skipped, because the plan or a filter only selects some of the rows.
     skips_pages: bool,
     /// The number of rows emitted so far.
     emitted: u64,
-    /// The number of rows that were emitted before the row group was restarted, and that must be decoded again to reach
-    /// the next row.
+    /// The number of rows emitted before a restart. They must be decoded again to reach the next row.
     again: u64,
-    /// An upper bound on the number of rows still to be emitted after the last batch.
+    /// An upper bound on the number of rows left to emit after the last batch.
     rows_left: u64,
-    /// True if an earlier filter emitted rows before these ones.
+    /// True if an earlier filter has emitted rows before these ones.
     is_rest: bool,
-    /// True if work ahead failed. We do it again when the row group is due, because only then its error may be
-    /// reported.
+    /// True if work ahead failed. We redo it when the row group is due, since its error can't be reported before then.
     has_failed_ahead: bool,
     state: State,
 }
@@ -49,12 +47,12 @@ enum State {
     Over,
 }
 
-/// A position between two batches of a [`RowGroupRead`], to which it can return.
+/// A position between two batches of a [`RowGroupRead`]. The read can return to it.
 #[derive(Debug, Clone, Copy)]
 pub struct RowGroupPosition {
     /// The number of rows emitted so far.
     emitted: u64,
-    /// The row after the last emitted one, counted in the row group.
+    /// The row after the last emitted one, counted within the row group.
     emitted_to: u64,
 }
 
@@ -69,8 +67,8 @@ pub enum RowGroupStep {
     End,
 }
 
-/// Adds the row group to an error of a predicate, which knows only values. All other errors have their location
-/// already.
+/// Adds the row group to a predicate's error, since a predicate only knows values. All other errors already have their
+/// location.
 fn placed(error: Error, row_group: usize) -> Error {
     match error.kind() {
         ErrorKind::Argument => error.in_row_group(row_group),
@@ -79,7 +77,7 @@ fn placed(error: Error, row_group: usize) -> Error {
 }
 
 impl RowGroupRead {
-    /// Begins a row group of a plan, or only a part of one.
+    /// Begins a plan's row group or part of one.
     pub(crate) fn new(plan: Arc<ReadPlan>, row_group: RowGroupPlan, budget: Arc<Budget>) -> Self {
         Self {
             rows_left: row_group.num_wanted(),
@@ -101,7 +99,7 @@ impl RowGroupRead {
         self.row_group.index
     }
 
-    /// Returns the number of rows that the plan selects in the row group, before any filter.
+    /// Returns the number of rows selected by the plan in the row group, before any filter.
     #[must_use]
     pub fn planned_rows(&self) -> u64 {
         self.row_group.num_wanted()
@@ -113,13 +111,13 @@ impl RowGroupRead {
         self.row_group.ordinal()
     }
 
-    /// Returns the position of the first selected row in the file.
+    /// Returns the first selected row, counted in the file.
     pub(crate) fn first_row(&self) -> u64 {
         let first = self.row_group.row_ranges().first();
         self.row_group.first_row + first.map_or(0, |range| range.start)
     }
 
-    /// Returns true if no rows of the row group were emitted yet.
+    /// Returns true if none of the row group's rows have been emitted yet.
     pub(crate) fn is_at_start(&self) -> bool {
         self.emitted == 0 && !self.is_rest
     }
@@ -130,8 +128,8 @@ impl RowGroupRead {
         &self.budget
     }
 
-    /// Returns the ranges of the file that pruning or the open columns need next. These are about `ahead` bytes, in the
-    /// order in which each column decodes them.
+    /// Returns the ranges that pruning or the open columns need next, in decode order per column. They add up to about
+    /// `ahead` bytes.
     #[must_use]
     pub fn planned(&mut self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
         match &mut self.state {
@@ -150,7 +148,7 @@ impl RowGroupRead {
         }
     }
 
-    /// Returns an upper bound on the number of rows still to be emitted after the last batch.
+    /// Returns an upper bound on the number of rows left to emit after the last batch.
     #[must_use]
     pub fn rows_left(&self) -> u64 {
         self.rows_left
@@ -164,13 +162,13 @@ impl RowGroupRead {
         }
     }
 
-    /// Prunes the row group, and opens its columns. Returns false if bytes are missing.
+    /// Prunes the row group and opens its columns. Returns false if bytes are missing.
     ///
     /// # Errors
     /// Fails with [`Corrupt`](ErrorKind::Corrupt) or [`Unsupported`](ErrorKind::Unsupported) if metadata is invalid,
     /// with [`Key`](ErrorKind::Key) if a key is missing or encrypted data is not authentic, and with
-    /// [`Limit`](ErrorKind::Limit) if the read's memory is too short. The errors of predicates and of `bytes` are
-    /// returned, too.
+    /// [`Limit`](ErrorKind::Limit) if the read's memory is too short. Errors from predicates and from `bytes` are
+    /// returned too.
     pub fn open(&mut self, bytes: &mut dyn FileBytes) -> Result<bool> {
         let ordinal = self.ordinal();
         self.prune_and_open(bytes)
@@ -211,8 +209,8 @@ impl RowGroupRead {
         Ok(true)
     }
 
-    /// Does work before the row group is due: it prunes the row group, opens its columns and tests its rows, until it
-    /// needs more bytes or memory. Returns false if this failed. The error is reported once the row group is due.
+    /// Works ahead of the due row group: prunes this row group, opens its columns and tests its rows, until it needs
+    /// more bytes or memory. Returns false if this fails. The error is reported once the row group is due.
     pub(crate) fn open_ahead(&mut self, bytes: &mut dyn FileBytes) -> bool {
         if self.has_failed_ahead {
             return false;
@@ -228,8 +226,7 @@ impl RowGroupRead {
         result.is_ok()
     }
 
-    /// Returns the ranges of the file that all remaining rows need. Returns `None` if the ranges are not known yet, or
-    /// if work ahead failed.
+    /// Returns the ranges that all remaining rows need, or `None` if they are not known yet or if work ahead failed.
     pub(crate) fn remaining(&mut self, policy: &FetchPolicy) -> Option<Vec<Range<u64>>> {
         let is_known = !self.is_testing() && !self.has_failed_ahead;
         is_known.then(|| self.planned(u64::MAX, policy))
@@ -240,7 +237,7 @@ impl RowGroupRead {
         self.has_failed_ahead = true;
     }
 
-    /// Returns true if the ranges that the row group needs depend on bytes for which it still waits.
+    /// Returns true if the row group is still waiting for bytes that decide which ranges it needs.
     pub(crate) fn is_testing(&self) -> bool {
         match &self.state {
             State::Planned | State::Pruning(_) => true,
@@ -249,13 +246,14 @@ impl RowGroupRead {
         }
     }
 
-    /// Decodes the next batch on this thread. Stops testing rows once `most` selected rows are found, because a limit
-    /// may need no more.
+    /// Decodes the next batch on this thread. Stops testing rows once `most` selected rows are found, since a limit
+    /// might need no more.
     ///
     /// With `tests_ahead`, it goes on to test more rows while bytes of other columns are missing.
     ///
     /// # Errors
-    /// Returns errors in the bytes with their location in the file, and the errors of predicates and of `bytes`.
+    /// Returns errors in the bytes along with their location in the file. Errors from predicates and from `bytes` are
+    /// returned too.
     pub fn poll(
         &mut self,
         most: u64,
@@ -290,20 +288,19 @@ impl RowGroupRead {
                     again => batch.slice(again, rows - again),
                 }));
             }
-            // We drop these losses, because they were reported together with the rows the first time.
+            // We drop these losses, since they were reported with the rows the first time.
             stages.take_losses();
         }
     }
 
-    /// Splits the columns to decode next, so that `threads` threads can share them. The page headers are read from
-    /// `bytes`.
+    /// Splits the columns to decode next among `threads` threads. The page headers are read from `bytes`.
     pub fn share(&mut self, threads: usize, bytes: &mut dyn FileBytes) {
         if let State::Open(stages) = &mut self.state {
             stages.share(threads, bytes);
         }
     }
 
-    /// Returns the state of a row group whose columns are shared by threads. At most `most` rows need to be found.
+    /// Returns the state of a row group whose columns are shared by threads. At most `most` rows have to be found.
     ///
     /// # Errors
     /// Returns the due error.
@@ -318,14 +315,14 @@ impl RowGroupRead {
         }
     }
 
-    /// Returns true if the threads have finished the columns that they share, so that the next columns must be
+    /// Returns true if the threads have finished the shared columns, so that the next columns must be
     /// [shared](Self::share).
     #[must_use]
     pub fn is_stage_over(&self, most: u64) -> bool {
         matches!(&self.state, State::Open(stages) if stages.is_stage_over(most))
     }
 
-    /// Takes the most urgent task of the shared columns. Its batch is at most `ahead` batches after the due one.
+    /// Takes the most urgent task of the shared columns, at most `ahead` batches after the due batch.
     pub fn take_task(&mut self, ahead: u64) -> Option<StageTask> {
         match &mut self.state {
             State::Open(stages) => stages.take_task(ahead),
@@ -339,10 +336,10 @@ impl RowGroupRead {
         matches!(&self.state, State::Open(stages) if stages.has_task(ahead))
     }
 
-    /// Takes back a task after it ran. Returns the batch that it completed, if this batch is from the last stage.
+    /// Takes back a task after it has run. Returns the completed batch, if it is from the last stage.
     ///
     /// # Errors
-    /// Returns the error that assembling this batch caused.
+    /// Returns any error from assembling this batch.
     pub fn deliver(&mut self, task: StageTask) -> Result<Option<RecordBatch>> {
         let State::Open(stages) = &mut self.state else {
             return Ok(None);
@@ -357,7 +354,7 @@ impl RowGroupRead {
         Ok(batch)
     }
 
-    /// Returns the number of batches still to be emitted, if it is known.
+    /// Returns the number of batches left to emit, if known.
     #[must_use]
     pub fn batches_left(&self) -> Option<u64> {
         match &self.state {
@@ -367,20 +364,20 @@ impl RowGroupRead {
         }
     }
 
-    /// Returns true if a column was split at a wrong row, for example because its offset index is wrong. One thread
-    /// must then decode the row group again.
+    /// Returns true if a column was split at the wrong row, for example because its offset index is wrong. In that
+    /// case, a single thread must decode the row group again.
     #[must_use]
     pub fn is_split_wrong(&self) -> bool {
         matches!(&self.state, State::Open(stages) if stages.is_split_wrong())
     }
 
-    /// Ends the row group, and drops its state with the memory that it holds.
+    /// Ends the row group, dropping its state and memory.
     fn end(&mut self) {
         self.state = State::Over;
         self.rows_left = 0;
     }
 
-    /// Returns the position after the last batch, to which [`Self::restart_at`] can return.
+    /// Returns the position after the last batch. [`Self::restart_at`] can return to it.
     #[must_use]
     pub fn position(&self) -> RowGroupPosition {
         let emitted_to = match &self.state {
@@ -393,15 +390,15 @@ impl RowGroupRead {
         }
     }
 
-    /// Restarts after the last batch, and drops all decoded values.
+    /// Restarts after the last batch, dropping all decoded values.
     pub fn restart(&mut self) {
         self.restart_at(self.position());
     }
 
-    /// Restarts at an earlier position, and drops all decoded values.
+    /// Restarts at an earlier position, dropping all decoded values.
     ///
-    /// A read of all rows decodes them again from the start, because nothing checks the headers and indexes that it
-    /// would need to skip them.
+    /// A read of all rows decodes them again from the start, since nothing has checked the headers and indexes needed
+    /// to skip them.
     pub fn restart_at(&mut self, position: RowGroupPosition) {
         let rows_before = self.row_group.rows_before + position.emitted;
         if self.skips_pages {
@@ -413,7 +410,7 @@ impl RowGroupRead {
         self.state = State::Planned;
     }
 
-    /// Restarts with the rows from a position on, before which `rows_before` rows of the row group were emitted.
+    /// Restarts with the rows after a position. `rows_before` of the row group's rows were emitted before it.
     fn restart_after(&mut self, position: RowGroupPosition, rows_before: u64) {
         self.row_group = self.row_group.after(position.emitted_to, rows_before);
         self.is_rest |= position.emitted > 0;
@@ -427,8 +424,8 @@ impl RowGroupRead {
 
     /// Applies the filter of another plan for this read to all rows not selected so far.
     ///
-    /// A filter that tests the same columns takes over in place. For any other filter, the row group is restarted after
-    /// the emitted rows, and true is returned.
+    /// A filter that tests the same columns takes over in place. For any other filter, this restarts the row group
+    /// after the emitted rows and returns true.
     pub fn tighten_filter(&mut self, plan: &Arc<ReadPlan>) -> bool {
         let is_same = Arc::ptr_eq(plan, &self.plan);
         self.plan = plan.clone();

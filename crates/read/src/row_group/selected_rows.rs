@@ -1,4 +1,4 @@
-//! The rows of one row group that a filter selects. They become known as the tested columns are decoded.
+//! The rows of one row group selected by a filter. They become known as the tested columns are decoded.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -18,34 +18,33 @@ use herringbone_filter::verdicts::Verdicts;
 use herringbone_filter::{Verdict, select};
 use herringbone_kernels::expand::deposit_bits;
 
-/// The average distance, in rows, between the starts of runs of selected rows below which we store them as a mask
-/// rather than as ranges.
+/// The average distance between the starts of selected runs, in rows, below which we store a mask rather than ranges.
 const SHORT_RUNS: usize = 256;
 
-/// The rows of a row group that one filter selects.
+/// The rows of a row group selected by one filter.
 pub(crate) struct SelectedRows {
     filter: Arc<FilterPlan>,
     /// A cursor over the rows to test, positioned at the first untested row.
     walk: SelectionCursor,
-    /// The rows selected without a test that were not passed to the next stage yet.
+    /// The rows selected without a test, but not yet passed to the next stage.
     accepted: VecDeque<Range<u64>>,
-    /// The number of rows, as far as they are known, that must still be tested.
+    /// The number of rows known so far that are left to test.
     untested: u64,
-    /// True if more rows to test may follow.
+    /// True if more rows to test might follow.
     is_open: bool,
     /// The number of selected rows not emitted yet.
     num_selected: u64,
-    /// The selected rows in pieces, each with its number of rows. Some rows of the first piece may have been emitted.
+    /// The selected rows in pieces, each with its row count. Some of the first piece's rows might already be emitted.
     pieces: VecDeque<(RowSelector, u64)>,
     emitted_of_first: u64,
-    /// The row after the last piece that was emitted as a whole.
+    /// The row after the last fully emitted piece.
     emitted_to: u64,
-    /// The joiner, or `None` while a thread assembles a batch.
+    /// The joiner, or `None` while a thread is assembling a batch.
     joiner: Option<Joiner>,
     budget: Arc<Budget>,
 }
 
-/// Tested columns that wait for the other columns of their batch.
+/// Tested columns waiting for the other columns of their batch.
 pub(crate) struct Joiner {
     filter: Arc<FilterPlan>,
     schema: SchemaRef,
@@ -53,7 +52,7 @@ pub(crate) struct Joiner {
     memory: Reservation,
 }
 
-/// Some rows of the tested columns, which wait for their batch.
+/// Some rows of the tested columns, waiting for their batch.
 struct TestedRows {
     arrays: Vec<ArrayRef>,
     rows: usize,
@@ -76,7 +75,7 @@ impl TestedRows {
     }
 }
 
-/// The result of a test: one bit per tested row, and the selected slots of the tested columns that are emitted.
+/// The result of a test: one bit per tested row, and the selected slots of the emitted tested columns.
 pub(crate) struct Tested {
     bits: BooleanBuffer,
     arrays: Vec<ArrayRef>,
@@ -94,7 +93,7 @@ impl FilterPlan {
     /// Tests a batch of the tested columns.
     ///
     /// # Errors
-    /// Returns the errors of the predicate.
+    /// Returns the predicate's errors.
     pub(crate) fn test(&self, batch: &RecordBatch) -> Result<Tested> {
         let bits = self.evaluate(batch)?;
         let chosen = bits.count_set_bits();
@@ -138,7 +137,7 @@ impl SelectedRows {
         }
     }
 
-    /// Starts a row group with these verdicts. Returns the row group with only the rows that must be tested.
+    /// Starts a row group with these verdicts. Returns the row group reduced to the rows to test.
     pub(crate) fn open(
         &mut self,
         row_group: &RowGroupPlan,
@@ -147,7 +146,7 @@ impl SelectedRows {
     ) -> RowGroupPlan {
         let within = |is_wanted: fn(Verdict) -> bool| verdicts.within(&row_group.ranges, is_wanted);
         let undecided = match self.filter.emits_tested() {
-            // These rows must be decoded whatever their verdict is, because we emit the tested columns.
+            // We decode these rows whatever their verdict, because we emit the tested columns.
             true => within(|verdict| verdict != Verdict::None),
             false => {
                 self.accepted = within(|verdict| verdict == Verdict::All).into();
@@ -160,7 +159,7 @@ impl SelectedRows {
         row_group.restricted(undecided, maps)
     }
 
-    /// Starts a row group in which all rows must be tested.
+    /// Starts a row group with all rows left to test.
     pub(crate) fn open_undecided(&mut self, row_group: &RowGroupPlan) -> RowGroupPlan {
         let verdicts = Verdicts::all(row_group.num_rows, Verdict::Some);
         self.open(row_group, &verdicts, row_group.maps.clone())
@@ -176,7 +175,7 @@ impl SelectedRows {
         self.filter.is_like(filter)
     }
 
-    /// Uses another filter, which must be [like](Self::is_like) this one, for the rows not tested so far.
+    /// Switches to another filter [like](Self::is_like) this one, for the rows not tested so far.
     pub(crate) fn replace_filter(&mut self, filter: Arc<FilterPlan>) {
         if let Some(joiner) = &mut self.joiner {
             joiner.filter = filter.clone();
@@ -184,14 +183,14 @@ impl SelectedRows {
         self.filter = filter;
     }
 
-    /// Waits for the rows to test, which the stage before selects.
+    /// Waits for the previous stage to select rows to test.
     pub(crate) fn wait_for_rows(&mut self) {
         self.walk = SelectionCursor::new([].into());
         self.walk.open();
         (self.untested, self.is_open) = (0, true);
     }
 
-    /// Adds rows to test, which must come after all others.
+    /// Adds rows to test. They must come after all others.
     pub(crate) fn extend(&mut self, pieces: Vec<RowSelector>) {
         for piece in pieces {
             self.untested += piece.count();
@@ -199,7 +198,7 @@ impl SelectedRows {
         }
     }
 
-    /// Ends the tests. Returns the rows selected without a test, unless they were returned before.
+    /// Ends the tests, returning any remaining rows selected without a test.
     pub(crate) fn end(&mut self) -> Vec<RowSelector> {
         self.walk.close();
         (self.untested, self.is_open) = (0, false);
@@ -219,12 +218,12 @@ impl SelectedRows {
         }
     }
 
-    /// Returns the row up to which all selected rows were emitted.
+    /// Returns the row up to which all selected rows have been emitted.
     pub(crate) fn emitted_to(&self) -> u64 {
         match self.pieces.front() {
             Some((piece, _)) if self.emitted_of_first > 0 => piece.end_of(self.emitted_of_first),
             Some(_) => self.emitted_to,
-            // All selected rows known so far were emitted, so we are at the next test.
+            // All selected rows known so far have been emitted, so we're at the next test.
             None => self.next_test(),
         }
     }
@@ -238,32 +237,32 @@ impl SelectedRows {
         }
     }
 
-    /// Returns the number of rows, as far as they are known, that must still be tested.
+    /// Returns the number of rows known so far that are left to test.
     pub(crate) fn untested(&self) -> u64 {
         self.untested
     }
 
-    /// Returns true if there are no more rows to test, and none can follow.
+    /// Returns true if there are no more rows to test, now or later.
     pub(crate) fn is_tested(&self) -> bool {
         self.untested == 0 && !self.is_open
     }
 
-    /// Returns the number of rows that must still be tested, plus the waiting rows selected without a test.
+    /// Returns the number of rows left to test, plus the waiting rows selected without a test.
     pub(crate) fn rows_pending(&self) -> u64 {
         self.untested + count(self.accepted.iter())
     }
 
-    /// Returns the number of selected rows, as far as they are known, not emitted yet.
+    /// Returns the number of selected rows known so far and not emitted yet.
     pub(crate) fn num_selected(&self) -> u64 {
         self.num_selected
     }
 
-    /// Returns an upper bound on the number of rows still to be emitted.
+    /// Returns an upper bound on the number of rows left to emit.
     pub(crate) fn rows_left(&self) -> u64 {
         self.rows_pending() + self.num_selected
     }
 
-    /// Records the result of testing the next rows. Returns the selected rows that follow those returned before.
+    /// Records the result of testing the next rows. Returns the newly selected rows.
     ///
     /// # Errors
     /// Fails with `Limit` if the budget refuses memory.
@@ -286,13 +285,13 @@ impl SelectedRows {
         self.joiner.take()
     }
 
-    /// Takes back the tested columns, after `rows` of their rows were emitted.
+    /// Takes back the tested columns after `rows` of their rows have been emitted.
     pub(crate) fn put_joiner(&mut self, joiner: Joiner, rows: u64) {
         self.joiner = Some(joiner);
         self.emit(rows);
     }
 
-    /// Returns the rows that the bits of the next tested rows select.
+    /// Returns the rows selected by the bits of the next tested rows.
     fn pieces(&mut self, bits: &BooleanBuffer) -> Vec<RowSelector> {
         let mut pieces = Vec::new();
         let mut first = 0;
@@ -322,7 +321,7 @@ impl SelectedRows {
         pieces
     }
 
-    /// Returns these selected rows, merged with the rows before the next test that need no test.
+    /// Merges these selected rows with the rows accepted without a test before the next test.
     pub(crate) fn add_accepted(&mut self, tested: Vec<RowSelector>) -> Vec<RowSelector> {
         let next = self.next_test();
         let mut pieces = Vec::with_capacity(tested.len());
@@ -357,7 +356,7 @@ impl SelectedRows {
         self.joiner.as_ref().map_or(usize::MAX, Joiner::most_rows)
     }
 
-    /// Creates a batch of the next selected rows. `others` has the untested columns.
+    /// Creates a batch from the next selected rows. `others` has the untested columns.
     ///
     /// # Errors
     /// Fails with `Limit` if the budget refuses memory.
@@ -391,9 +390,8 @@ impl Joiner {
         Ok(())
     }
 
-    /// Returns the maximum number of rows in the next batch, which is the number of rows whose tested columns can be
-    /// joined. Joining may fail for more, because the keys of a narrow dictionary may not reach the values of all
-    /// parts.
+    /// Returns the maximum number of rows in the next batch, that is, the number of rows whose tested columns can be
+    /// joined. Joining more might fail, because a narrow dictionary's keys might not reach the values of all parts.
     pub(crate) fn most_rows(&self) -> usize {
         let columns = self
             .waiting
@@ -417,7 +415,7 @@ impl Joiner {
         }
     }
 
-    /// Creates a batch of the next rows. `others` has the untested columns.
+    /// Creates a batch from the next rows. `others` has the untested columns.
     ///
     /// # Errors
     /// Fails with `Limit` if the budget refuses memory.
@@ -439,7 +437,7 @@ impl Joiner {
             .map_err(|error| Error::corrupt(error.to_string()))
     }
 
-    /// Takes the next `rows` rows of the columns that are emitted as they were tested.
+    /// Takes the next `rows` rows of the columns emitted as they were tested.
     fn take_tested(&mut self, rows: usize) -> Result<Vec<ArrayRef>> {
         let mut pieces: Vec<Vec<ArrayRef>> = Vec::new();
         let (mut left, mut freed) = (rows, 0);
@@ -482,7 +480,7 @@ fn up_to_set_bit(bits: BooleanBuffer, most: usize) -> BooleanBuffer {
     bits.slice(0, mask.end_of(wanted) as usize)
 }
 
-/// Returns the rows from `start` on that the bits select, or `None` if they select none.
+/// Returns the rows selected by the bits, counted from `start`, or `None` if there are none.
 fn piece(start: u64, bits: BooleanBuffer) -> Option<RowSelector> {
     let mut ranges: Vec<Range<u64>> = Vec::new();
     for (from, to) in bits.set_slices() {

@@ -1,4 +1,4 @@
-//! Conversions of finished arrays to the wanted types.
+//! Converts finished arrays to the wanted types.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(crate) enum ArrayConversion {
     Keep,
     /// A cast of the values.
     Cast(Cast),
-    /// A struct with other fields, or with its fields in another order.
+    /// A struct with other fields, or with reordered fields.
     Struct {
         fields: Fields,
         sources: Vec<FieldSource>,
@@ -31,17 +31,17 @@ pub(crate) enum ArrayConversion {
     },
 }
 
-/// The origin of a struct's field.
+/// The origin of a struct field.
 #[derive(Debug, Clone)]
 pub(crate) enum FieldSource {
-    /// A field of the array, to which a conversion is applied.
+    /// A field of the array, to be converted.
     Field(usize, ArrayConversion),
-    /// A constant, because the array lacks the field.
+    /// A constant, since the array lacks the field.
     Constant(Constant),
 }
 
 impl ArrayConversion {
-    /// Returns the approximate number of bytes that [`Self::apply`] allocates for an array.
+    /// Returns the approximate number of bytes allocated by [`Self::apply`] for an array.
     pub(crate) fn bytes(&self, array: &ArrayRef) -> usize {
         match self {
             Self::Keep => 0,
@@ -137,7 +137,7 @@ impl ArrayConversion {
     }
 }
 
-/// Returns the elements of a list of any layout.
+/// Returns the elements of a list with any layout.
 fn list_values(array: &ArrayRef) -> Option<&ArrayRef> {
     Some(match array.data_type() {
         DataType::List(_) => array.as_list_opt::<i32>()?.values(),
@@ -187,7 +187,7 @@ fn mismatch(array: &ArrayRef) -> Error {
     Error::argument(format!("{data_type} is not the type to convert"))
 }
 
-/// Converts an error from Arrow. The types match already, so only a null can be the cause.
+/// Converts an Arrow error. The types already match, so only a null can be the cause.
 pub(crate) fn unwanted_null(error: &ArrowError) -> Error {
     Error::unsupported(format!(
         "the wanted schema does not allow a null here: {error}"

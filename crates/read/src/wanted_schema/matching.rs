@@ -1,4 +1,4 @@
-//! The search for the fields in one group of the file that correspond to wanted fields.
+//! Finds the fields in one of the file's groups that correspond to wanted fields.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -10,24 +10,24 @@ use herringbone_schema::{FIELD_ID_KEY, Node};
 
 use super::{FieldMatching, FieldNames, Place};
 
-/// The ordinals of fields by a property, where `None` stands for several fields that share it.
+/// Field ordinals keyed by a property. `None` stands for several fields sharing it.
 type Ordinals<K> = HashMap<K, Option<usize>>;
 
-/// The fields in one group of the file, indexed by the properties at which a rule looks.
+/// The fields in one of the file's groups, indexed by the properties that a rule looks at.
 pub(super) struct Group<'a> {
     matching: &'a FieldMatching,
     fields: &'a [Node],
     by_id: Ordinals<i32>,
     by_name: Ordinals<&'a str>,
     by_lower_name: Ordinals<String>,
-    /// The fields of each name, in the order of the file.
+    /// The fields with each name, in file order.
     in_order: HashMap<&'a str, Vec<usize>>,
-    /// The ids by which wanted fields were found.
+    /// The ids already used to find wanted fields.
     claimed: HashSet<i32>,
 }
 
 impl<'a> Group<'a> {
-    /// Indexes the properties of `fields`, among which we look for the `wanted` fields.
+    /// Indexes `fields` by their properties. The `wanted` fields will be looked up among them.
     pub(super) fn new<'w>(
         matching: &'a FieldMatching,
         fields: &'a [Node],
@@ -57,7 +57,7 @@ impl<'a> Group<'a> {
                 _ => false,
             };
             match id.filter(|_| has_named_id) {
-                // The id decides, whatever the name is.
+                // The id decides, whatever the name.
                 Some(id) => add(&mut group.by_id, id, ordinal),
                 None => add(&mut group.by_name, name.as_str(), ordinal),
             }
@@ -74,7 +74,7 @@ impl<'a> Group<'a> {
         group
     }
 
-    /// Returns the wanted field's ordinal among the fields of the group, or `None` if the file lacks it.
+    /// Returns the wanted field's ordinal among the group's fields, or `None` if it is missing from the file.
     ///
     /// # Errors
     /// Argument if several fields match, if a field has been found before, or if the wanted field has no id by which to find
@@ -110,7 +110,7 @@ impl<'a> Group<'a> {
         only(found, name)
     }
 
-    /// Returns the only field without an id whose name is one of those listed for this id.
+    /// Returns the only field without an id whose name is listed for this id.
     fn by_names(&self, names: &[FieldNames], id: i32) -> Option<Option<usize>> {
         let names = names.iter().filter(|field| field.field_id == id);
         let names: HashSet<&String> = names.flat_map(|field| &field.names).collect();

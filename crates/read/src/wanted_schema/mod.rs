@@ -1,4 +1,4 @@
-//! Reads with a schema that the caller supplies, independent of the file.
+//! Reads with a schema supplied by the caller, independent of the file.
 //!
 //! ```text
 //! wanted schema + fields of the file ── matching ──► the origin of each wanted field
@@ -6,9 +6,9 @@
 //!                                                    └─► conversions of the finished arrays (conversion.rs, crate::cast)
 //! ```
 //!
-//! Columns can decode to some types by themselves: layouts of text, dictionaries and time zones. We request these types
-//! as if the Arrow schema in the file had them. The rest is applied to the arrays of a record batch: structs get the
-//! wanted fields in the wanted order, values are cast, and fields that the file lacks become constants.
+//! Columns can decode to some types by themselves: text layouts, dictionaries and time zones. We request these types as
+//! if the Arrow schema in the file had them. Everything else is applied to a record batch's arrays: structs get the
+//! wanted fields in the wanted order, values are cast, and fields missing from the file become constants.
 
 mod conversion;
 mod matching;
@@ -28,13 +28,14 @@ pub(crate) use conversion::{ArrayConversion, unwanted_null};
 pub(crate) use resolution::Root;
 pub(super) use resolution::resolve;
 
-/// A schema for the batches of a read, and the rule for finding its fields in a file.
+/// A schema for a read's batches, and the rule for finding its fields in a file. Use this if your files' schemas have
+/// changed over time, or if an engine dictates the schema.
 ///
-/// Columns have the schema's order, and other columns of the file are not read. A column that the file lacks is null,
-/// or has a [default](Self::default_value). This also holds for the fields of structs, including those below lists and
+/// Columns have the schema's order, and any other columns of the file are not read. A column missing from the file is
+/// null, or has a [default](Self::default_value). This also holds for struct fields, including those below lists and
 /// maps.
 ///
-/// Values are cast if the wanted type can represent all values of the type in the file:
+/// Values are cast if the wanted type can represent all values of the file's type:
 ///
 /// - integers to wider integers, and to decimals and floating-point numbers that can represent each of them,
 /// - `Float32` to `Float64`,
@@ -43,8 +44,8 @@ pub(super) use resolution::resolve;
 /// - text to bytes,
 /// - any layout of text, bytes, lists and dictionaries to any other.
 ///
-/// Two casts depend on the values. Units of time may become finer or coarser as long as no value is lost, and bytes
-/// become text if they are UTF-8. A required field can be read from a nullable one, as long as no value is null.
+/// Two casts depend on the values. Time units can become finer, or coarser as long as no value is lost, and bytes
+/// become text if they are UTF-8. A required field can be read from a nullable one as long as no value is null.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -76,17 +77,17 @@ pub(super) use resolution::resolve;
 pub struct WantedSchema {
     schema: SchemaRef,
     matching: FieldMatching,
-    /// The place of each column, also after others were left out.
+    /// Each column's place, which it keeps after others have been left out.
     places: Vec<Place>,
     defaults: Vec<DefaultValue>,
-    /// The names of columns never read from the file.
+    /// The names of columns that are never read from the file.
     constants: Vec<String>,
     times: TimeCasts,
     nulls_without_fields: bool,
 }
 
-/// The rule for finding wanted fields in a file, which applies at each level of nesting. Only the elements of lists,
-/// and the keys and values of maps, are always found by their position.
+/// The rule for finding wanted fields in a file. It applies at each nesting level, except that list elements, and map
+/// keys and values, are always found by position.
 ///
 /// ```
 /// # use herringbone::arrow::array::{Array, ArrayRef, Int64Array, RecordBatch};
@@ -116,23 +117,23 @@ pub enum FieldMatching {
     /// The field with an equal name.
     #[default]
     Name,
-    /// The field with an equal name, or if there is none, one whose name differs only in case.
+    /// The field with an equal name. If there is none, a field whose name differs only in case.
     NameIgnoringCase,
-    /// The field with an equal name, which several fields of the file may have. The first wanted field of this name is the first
-    /// one of the file, the second one is the second, and so on.
+    /// The field with an equal name, in order, since several fields in the file might share it. The first wanted field
+    /// with this name is the file's first one, the second is the second, and so on.
     NameInOrder,
-    /// The field with an equal id, which is the value of `PARQUET:field_id` in the metadata of the wanted field.
-    /// Fields of the file without an id are found by the names listed here for the id.
+    /// The field with an equal id, taken from `PARQUET:field_id` in the wanted field's metadata. Fields of the file
+    /// without an id are found by the names listed here for the id.
     FieldId(Vec<FieldNames>),
-    /// The field with an equal id. If the wanted field has no id, or if the file lacks this id, the field with an equal
-    /// name is taken, unless another wanted field has the id of that one. If the field of this name has another id than
-    /// the wanted field, the read fails.
+    /// The field with an equal id. If the wanted field has no id, or if the id is missing from the file, the field with
+    /// an equal name is taken, unless its id belongs to another wanted field. If the ids of the two fields differ, the
+    /// read fails.
     FieldIdOrName,
     /// The field at an equal position.
     Position,
 }
 
-/// The names of a field in files that were written without its id.
+/// A field's names in files written without its id.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -166,7 +167,7 @@ pub enum FieldMatching {
 pub struct FieldNames {
     /// The field's id.
     pub field_id: i32,
-    /// All names that the field has had over time.
+    /// All names the field has had over time.
     pub names: Vec<String>,
 }
 
@@ -181,7 +182,7 @@ impl FieldNames {
     }
 }
 
-/// A value for a field that the file lacks.
+/// A value for a field missing from the file.
 #[derive(Debug, Clone)]
 struct DefaultValue {
     path: Vec<String>,
@@ -189,7 +190,7 @@ struct DefaultValue {
 }
 
 impl WantedSchema {
-    /// Creates a wanted schema whose fields are found by name.
+    /// Creates a wanted schema with fields found by name.
     #[must_use]
     pub fn new(schema: SchemaRef) -> Self {
         Self {
@@ -209,8 +210,8 @@ impl WantedSchema {
         Self { matching, ..self }
     }
 
-    /// Sets the value of a field for files that lack it, as an array with one slot and the field's type. The path
-    /// consists of wanted names, but skips the elements of lists and the entries of maps.
+    /// Sets a field's value for files that lack it, as an array with one slot and the field's type. The path consists
+    /// of wanted names, but skips list elements and map entries.
     #[must_use]
     pub fn default_value<S: Into<String>>(
         mut self,
@@ -222,8 +223,8 @@ impl WantedSchema {
         self
     }
 
-    /// Sets a column's value for all files, for example the value of a partition, as an array with one slot and the
-    /// column's type. If the file has a matching column, it is not read.
+    /// Sets a column's value for all files, for example a partition value, as an array with one slot and the column's
+    /// type. If the file has a matching column, it is not read.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -241,9 +242,9 @@ impl WantedSchema {
         self.default_value([column], value)
     }
 
-    /// Selects whether times are cast as engines do. A coarser unit then truncates values toward zero, and timestamps
-    /// without a time zone may become timestamps in UTC, and the reverse. By default, it is an error if a value would
-    /// lose a part, or if the two kinds of timestamps differ.
+    /// Selects if times are cast the way engines do. In that case, a coarser unit truncates values toward zero, and
+    /// timestamps without a time zone can become timestamps in UTC or the reverse. By default, it is an error if a
+    /// value would lose precision, or if the two kinds of timestamps differ.
     #[must_use]
     pub fn loose_times(self, loose: bool) -> Self {
         let times = match loose {
@@ -253,7 +254,7 @@ impl WantedSchema {
         Self { times, ..self }
     }
 
-    /// Selects whether structs are null if the file has none of their wanted fields. This includes structs in lists and
+    /// Selects if structs are null when the file has none of their wanted fields. This includes structs in lists and
     /// maps: a list of them is null, and a map only has its keys. If such a struct cannot be null, its fields are null
     /// instead. By default, structs keep their place and have null fields.
     #[must_use]
@@ -270,7 +271,7 @@ impl WantedSchema {
         &self.schema
     }
 
-    /// Returns the wanted schema with only the columns that a projection names.
+    /// Returns the wanted schema, reduced to the columns named by a projection.
     ///
     /// # Errors
     /// Fails with `Argument` if the projection does not consist of column names.
@@ -293,7 +294,7 @@ impl WantedSchema {
         self.only(&columns)
     }
 
-    /// Returns the wanted schema with only these columns.
+    /// Returns the wanted schema, reduced to these columns.
     ///
     /// # Errors
     /// Fails with `Argument` if there is no such column.
@@ -313,7 +314,7 @@ impl WantedSchema {
         })
     }
 
-    /// Returns the columns to which these paths lead, or which they enter, in ascending order.
+    /// Returns the columns that these paths lead to or enter, in ascending order.
     ///
     /// # Errors
     /// Fails with `Argument` if a path does not lead to a column.
@@ -355,7 +356,7 @@ impl WantedSchema {
         Err(Error::argument(error).in_column(path.join(".")))
     }
 
-    /// Rejects a field that the file lacks, unless it can be null or has a default.
+    /// Rejects a missing field, unless it can be null or has a default.
     fn check_missing(&self, path: &[String], field: &Field) -> Result<()> {
         match field.is_nullable() || self.default_of(path, field)?.is_some() {
             true => Ok(()),
@@ -367,7 +368,7 @@ impl WantedSchema {
         }
     }
 
-    /// Rejects defaults for fields that are not in the schema.
+    /// Rejects defaults for fields missing from the schema.
     fn check_defaults(&self) -> Result<()> {
         for default in &self.defaults {
             if field_at(self.schema.fields(), &default.path).is_none() {
@@ -381,7 +382,7 @@ impl WantedSchema {
     }
 }
 
-/// The place of a wanted field among those next to it.
+/// A wanted field's place among its siblings.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     /// The number of fields before it.
@@ -405,7 +406,7 @@ fn places(fields: &Fields) -> Vec<Place> {
     places
 }
 
-/// Returns the field at a path that omits the elements of lists and the entries of maps.
+/// Returns the field at a path that omits list elements and map entries.
 fn field_at<'a>(fields: &'a Fields, path: &[String]) -> Option<&'a FieldRef> {
     let (first, rest) = path.split_first()?;
     let (_, field) = fields.find(first)?;
@@ -415,7 +416,7 @@ fn field_at<'a>(fields: &'a Fields, path: &[String]) -> Option<&'a FieldRef> {
     }
 }
 
-/// Returns the fields of a struct, or of the structs in a list or map.
+/// Returns a struct's fields, or those of the structs in a list or map.
 fn fields_below(data_type: &DataType) -> Option<&Fields> {
     match data_type {
         DataType::Struct(fields) => Some(fields),

@@ -1,5 +1,4 @@
-//! The resolution of wanted fields: the leaves to decode, the types to which they decode, and the conversions of the
-//! resulting arrays.
+//! Resolves wanted fields: the leaves to decode, their decoded types, and the conversions of the resulting arrays.
 
 use std::sync::Arc;
 
@@ -21,20 +20,19 @@ use herringbone_filter::{LeafSource, ResolvedLeaf};
 /// The origin of a column in the batch.
 #[derive(Debug)]
 pub(crate) enum Root {
-    /// A field of the mapping, to which a conversion is applied.
+    /// A field of the mapping, to be converted.
     Field {
         ordinal: usize,
         conversion: ArrayConversion,
     },
-    /// A constant, because the file lacks the column.
+    /// A constant, since the column is missing from the file.
     Constant(Constant),
 }
 
-/// The result of finding a wanted schema in a file.
+/// The result of looking for a wanted schema in a file.
 #[derive(Debug)]
 pub(crate) struct Resolution {
-    /// The fields of the file to read. They are decoded to types that are as close to the wanted ones as columns can
-    /// get.
+    /// The file's fields to read. Their decoded types are as close to the wanted types as columns can get.
     pub(crate) mapping: ArrowMapping,
     /// One root per wanted column.
     pub(crate) roots: Vec<Root>,
@@ -42,11 +40,11 @@ pub(crate) struct Resolution {
     pub(crate) leaves: Vec<ResolvedLeaf>,
 }
 
-/// Finds the fields of a wanted schema in a file.
+/// Finds a wanted schema's fields in a file.
 ///
 /// # Errors
-/// Fails with `Argument` if a required field is missing, if several fields match a wanted one, or if the type in the
-/// file cannot become the wanted one.
+/// Fails with `Argument` if a required field is missing, if several fields match a wanted field, or if the file's type
+/// cannot become the wanted type.
 pub(crate) fn resolve(
     wanted: &WantedSchema,
     schema: &ParquetSchema,
@@ -80,7 +78,7 @@ pub(crate) fn resolve(
     let mut leaves = search.leaves;
     leaves.sort_unstable();
     leaves.dedup();
-    // If the layouts that these options select are wanted, the hint has them already, so we reset the options.
+    // If the layouts selected by these options are wanted, the hint already has them. So we reset the options.
     let mut hinted = options.clone();
     hinted.arrow_schema = Some(Arc::new(Schema::new(hints)));
     (hinted.strings, hinted.lists) = (ByteLayout::Offsets, ListLayout::Offsets);
@@ -128,8 +126,8 @@ struct Makers<'a> {
 }
 
 impl Makers<'_> {
-    /// Returns the conversion from the array of `node` to the wanted field. `is_single` is true if each row has one
-    /// slot of the array.
+    /// Returns the conversion from the array of `node` to the wanted field. `is_single` is true if each row has exactly
+    /// one slot in the array.
     fn conversion(
         &mut self,
         node: &Node,
@@ -206,7 +204,7 @@ impl Makers<'_> {
         Ok(FieldSource::Field(ordinal, conversion))
     }
 
-    /// Returns the conversion of a list or map, based on the conversion of its elements or entries.
+    /// Returns a list or map's conversion, based on the conversion of its elements or entries.
     fn elements(
         &mut self,
         (node, child): (&Node, &Node),
@@ -233,8 +231,8 @@ impl Makers<'_> {
         })
     }
 
-    /// Returns the constant for a column that the file lacks. We list it among the leaves, so that predicates can test
-    /// it, because nothing else makes nulls in it.
+    /// Returns the constant for a column missing from the file. We list it among the leaves so that predicates can test
+    /// it, since nothing else makes nulls in it.
     fn root_constant(
         &mut self,
         field: &Field,
@@ -253,8 +251,8 @@ impl Makers<'_> {
         Ok(constant)
     }
 
-    /// Returns the constant for a field if the file lacks all of its wanted subfields. For a struct that cannot be
-    /// null, the value is a struct of such constants.
+    /// Returns the constant for a field with none of its wanted subfields in the file. For a non-nullable struct, the
+    /// value is a struct of such constants.
     fn nothing(&self, field: &Field, path: &[String]) -> Result<Constant> {
         let DataType::Struct(fields) = field.data_type() else {
             return self.constant(field, path);
@@ -272,7 +270,7 @@ impl Makers<'_> {
         Ok(Constant::Value(Arc::new(value)))
     }
 
-    /// Returns the constant for a field that the file lacks: its default, or else null.
+    /// Returns the constant for a field missing from the file: its default, otherwise null.
     fn constant(&self, field: &Field, path: &[String]) -> Result<Constant> {
         if let Some(value) = self.wanted.default_of(path, field)? {
             return Ok(Constant::Value(value));
@@ -282,7 +280,7 @@ impl Makers<'_> {
     }
 }
 
-/// Returns true if a struct keeps all of its `fields` in their order.
+/// Returns true if a struct keeps all of its `fields` in order.
 fn are_all_kept(sources: &[FieldSource], fields: usize) -> bool {
     let mut sources = sources.iter().enumerate();
     sources.len() == fields

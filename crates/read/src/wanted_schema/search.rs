@@ -1,4 +1,4 @@
-//! The search for the parts of a file that form a wanted schema, and for the types to which their columns decode.
+//! Finds the parts of a file that form a wanted schema, and their columns' decoded types.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use herringbone_core::cast::{Cast, TimeCasts};
 pub(super) struct FoundNode {
     /// The index of the part's node in the Parquet schema.
     pub(super) schema_node: usize,
-    /// The field to which the part is to be decoded.
+    /// The field to decode the part to.
     pub(super) hint: FieldRef,
     pub(super) below: Below,
 }
@@ -26,9 +26,9 @@ pub(super) enum Below {
     Values,
     /// The wanted fields of a struct.
     Fields(Vec<Option<FoundNode>>),
-    /// The elements of a list, or the entries of a map.
+    /// The elements of a list or the entries of a map.
     Elements(Box<FoundNode>),
-    /// Nothing, because the file has none of the wanted fields.
+    /// Nothing, since the file has none of the wanted fields.
     Nothing,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns the field of a group that matches the wanted one, with its ordinal.
+    /// Returns a group's field matching the wanted one, with its ordinal.
     ///
     /// # Errors
     /// Fails with `Argument` if several fields match, or if the rule cannot be applied to the wanted field.
@@ -100,7 +100,7 @@ impl<'a> Search<'a> {
                 }
                 let hint = element.hint.clone();
                 let data_type = match (inner, data_type) {
-                    // A list only becomes a fixed-size list if it is known to have that size.
+                    // A list only becomes a fixed-size list if it's known to have that size.
                     (DataType::FixedSizeList(_, size), DataType::FixedSizeList(_, wanted))
                         if size == *wanted =>
                     {
@@ -128,7 +128,7 @@ impl<'a> Search<'a> {
                 if parts.first().is_none_or(FoundNode::is_nothing) {
                     return Ok(nothing(node));
                 }
-                // Maps are decoded with their values, even if these are replaced.
+                // Maps are decoded with their values, even if these get replaced.
                 for (field, _) in fields.iter().zip(&parts).filter(|(_, it)| it.is_nothing()) {
                     field.for_each_leaf(&mut |leaf| self.leaves.push(leaf));
                 }
@@ -173,7 +173,7 @@ impl<'a> Search<'a> {
             if self.wanted.nulls_without_fields {
                 return Ok(nothing(node));
             }
-            // We decode one leaf of the struct, because only a leaf shows which structs are null, and how many there
+            // We decode one of the struct's leaves, because only a leaf shows which structs are null and how many there
             // are.
             self.leaves.extend(node.first_leaf());
         }
@@ -181,7 +181,7 @@ impl<'a> Search<'a> {
         Ok(part(node, data_type, Below::Fields(parts)))
     }
 
-    /// Returns the part for a field, with everything below it.
+    /// Returns the part for a field, including everything below it.
     fn whole(&mut self, node: &Node, data_type: DataType) -> FoundNode {
         node.for_each_leaf(&mut |leaf| self.leaves.push(leaf));
         part(node, data_type, Below::Values)
@@ -197,12 +197,12 @@ fn part(node: &Node, data_type: DataType, below: Below) -> FoundNode {
     }
 }
 
-/// Returns the part for a field if the file lacks all of its wanted subfields.
+/// Returns the part for a field with none of its wanted subfields in the file.
 fn nothing(node: &Node) -> FoundNode {
     part(node, node.field.data_type().clone(), Below::Nothing)
 }
 
-/// Rejects a shredded VARIANT that is read without the shredded values, because `value` has only the rest of them.
+/// Rejects a shredded VARIANT read without its shredded values, since `value` only has the rest of them.
 fn check_variant(node: &Node, fields: &[Node], field: &Field, wanted: &Fields) -> Result<()> {
     let is_it = |field: &Field| field.extension_type_name() == Some(VARIANT_EXTENSION_NAME);
     let is_variant = is_it(&node.field) || is_it(field);
@@ -219,8 +219,7 @@ fn check_variant(node: &Node, fields: &[Node], field: &Field, wanted: &Fields) -
     }
 }
 
-/// Returns true if a field's arrays are created by a wrapper that is more than a layout. Runs and dictionaries are
-/// layouts.
+/// Returns true if a field's arrays are created by a wrapper other than a layout. Runs and dictionaries are layouts.
 fn is_made_otherwise(node: &Node) -> bool {
     let is_layout = |wrapper: &ArrowWrapper| {
         matches!(
@@ -231,7 +230,7 @@ fn is_made_otherwise(node: &Node) -> bool {
     !node.wrappers.iter().all(is_layout)
 }
 
-/// Returns a field's type without the runs and dictionaries around it.
+/// Returns a field's type without any runs and dictionaries around it.
 fn within_layout(node: &Node) -> DataType {
     let mut inner = node.field.data_type();
     loop {
@@ -243,7 +242,7 @@ fn within_layout(node: &Node) -> DataType {
     }
 }
 
-/// Returns the element field of a list of any layout.
+/// Returns the element field of a list with any layout.
 pub(super) fn list_element(data_type: &DataType) -> Option<&FieldRef> {
     match data_type {
         DataType::List(element)
@@ -255,8 +254,8 @@ pub(super) fn list_element(data_type: &DataType) -> Option<&FieldRef> {
     }
 }
 
-/// Returns the type to which a column is to decode. This is the wanted type if columns decode to it by themselves, and
-/// otherwise the type from which we cast.
+/// Returns the type that a column should decode to. This is the wanted type if columns decode to it by themselves,
+/// otherwise the type to cast from.
 fn asked(file: &DataType, wanted: &DataType, times: TimeCasts) -> DataType {
     use DataType as T;
     match (file, wanted) {
@@ -268,7 +267,7 @@ fn asked(file: &DataType, wanted: &DataType, times: TimeCasts) -> DataType {
             let values = Field::clone(values).with_data_type(inner);
             T::RunEndEncoded(run_ends.clone(), Arc::new(values))
         }
-        // The file determines the kind of the values, and the caller determines their layout.
+        // The file determines the kind of value, and the caller determines its layout.
         (T::Utf8 | T::LargeUtf8 | T::Utf8View, T::Binary | T::Utf8) => T::Utf8,
         (T::Utf8 | T::LargeUtf8 | T::Utf8View, T::LargeBinary | T::LargeUtf8) => T::LargeUtf8,
         (T::Utf8 | T::LargeUtf8 | T::Utf8View, T::BinaryView | T::Utf8View) => T::Utf8View,

@@ -1,4 +1,4 @@
-//! Dictionary arrays for values that columns cannot decode to dictionaries by themselves.
+//! Dictionary arrays for values that columns can't decode to dictionaries by themselves.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use herringbone_format::{Error, Remedy, Result};
 use super::same::Distinct;
 use super::{gathered, invalid};
 
-/// Encodes the slots as a dictionary whose keys have the type `key`.
+/// Encodes the slots as a dictionary with keys of type `key`.
 ///
 /// # Errors
 /// Fails with `Unsupported` if there are more distinct values than keys.

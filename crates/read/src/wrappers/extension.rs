@@ -1,4 +1,4 @@
-//! Arrays of extension types, which are created from the arrays of their storage.
+//! Creates extension type arrays from their storage arrays.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use herringbone_format::{Error, Result};
 
 use herringbone_core::extension::ExtensionType;
 
-/// An extension type, and the field that it creates.
+/// An extension type and the field it creates.
 #[derive(Debug, Clone)]
 pub(crate) struct ExtensionArray {
     pub(crate) extension: Arc<dyn ExtensionType>,
@@ -16,11 +16,11 @@ pub(crate) struct ExtensionArray {
 }
 
 impl ExtensionArray {
-    /// Creates the extension array from an array of its storage.
+    /// Creates the extension array from a storage array.
     ///
     /// # Errors
-    /// Returns the extension type's errors, and fails with `Argument` if its array does not have the expected length
-    /// and type.
+    /// Returns the extension type's errors. Fails with `Argument` if its array does not have the expected length and
+    /// type.
     pub(crate) fn make(&self, storage: &ArrayRef) -> Result<ArrayRef> {
         let array = self.extension.make_array(storage, &self.field)?;
         let data_type = self.field.data_type();
@@ -39,7 +39,7 @@ impl ExtensionArray {
 /// A column created from a retained storage array.
 #[derive(Debug)]
 pub(crate) struct StorageColumn {
-    /// The index of the storage array among the retained ones.
+    /// The storage array's index among the retained ones.
     pub(crate) slot: usize,
     /// The extension array to create, or `None` if the column is the storage itself.
     pub(crate) array: Option<ExtensionArray>,

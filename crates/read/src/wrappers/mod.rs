@@ -1,4 +1,4 @@
-//! Wrappers around decoded arrays: run ends, dictionaries, decimals of negative scale, and extension types.
+//! Wrappers around decoded arrays: run ends, dictionaries, negative-scale decimals, and extension types.
 //!
 //! ```text
 //! decoded      a a - - b b a      as columns deliver it
@@ -6,7 +6,7 @@
 //! dictionary   0 0 - - 1 1 0  of  a b
 //! ```
 //!
-//! Wrappers do not change the slots, so we always determine the equality of slots from the decoded array.
+//! Wrappers don't change the slots, so we always compare slots in the decoded array.
 
 mod dictionary;
 mod extension;
@@ -29,7 +29,7 @@ pub(crate) use extension::{ExtensionArray, StorageColumn};
 pub(super) use run_ends::padded_runs;
 use same::{distinct, run_starts};
 
-/// A wrapper, and the type of the arrays that it creates.
+/// A wrapper and the type of its arrays.
 #[derive(Debug)]
 pub(crate) struct TypedWrapper {
     wrapper: ArrowWrapper,
@@ -77,7 +77,7 @@ pub(super) fn typed_wrappers(
     typed.collect()
 }
 
-/// Returns the number of slots that certainly fit in an array with these wrappers, whatever the values are.
+/// Returns the number of slots that are sure to fit in an array with these wrappers, whatever the values.
 pub(super) fn max_slots(wrappers: &[ArrowWrapper]) -> usize {
     let max = |wrapper: &ArrowWrapper| match wrapper {
         ArrowWrapper::RunEnds { run_ends, .. } => run_ends::max_slots(run_ends.data_type()),
@@ -93,7 +93,7 @@ pub(super) fn max_slots(wrappers: &[ArrowWrapper]) -> usize {
 ///
 /// # Errors
 /// Fails with `Unsupported` if the values do not fit the wrappers: there are more values than keys or run ends can
-/// count, or decimals have digits that the negative scale cannot represent. Errors of extension types are returned,
+/// count, or decimals have digits that the negative scale cannot represent. Errors from extension types are returned
 /// too.
 pub(crate) fn put_around(decoded: ArrayRef, wrappers: &[TypedWrapper]) -> Result<ArrayRef> {
     let mut array = decoded.clone();
@@ -132,7 +132,7 @@ fn without_fields(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(Arc::new(StructArray::new_empty_fields(array.len(), nulls)))
 }
 
-/// Returns the slots with these ordinals, which must be ascending.
+/// Returns the slots with these ordinals. The ordinals must be ascending.
 fn gathered(slots: &ArrayRef, ordinals: &[usize]) -> Result<ArrayRef> {
     if ordinals.len() == slots.len() {
         return Ok(slots.clone());

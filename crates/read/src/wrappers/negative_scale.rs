@@ -1,4 +1,4 @@
-//! Decimals of negative scale, which Parquet stores with their trailing zeros.
+//! Negative-scale decimals. Parquet stores them with their trailing zeros.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use herringbone_arrow::buffer::i256;
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Remedy, Result};
 
-/// Converts decimals of scale 0 to `data_type`, whose scale is negative.
+/// Converts decimals of scale 0 to the negative-scale `data_type`.
 ///
 /// # Errors
 /// Fails with `Unsupported` if a number is not a multiple of the type's unit, or has too many digits.

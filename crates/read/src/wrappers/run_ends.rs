@@ -11,10 +11,10 @@ use herringbone_format::{Error, Remedy, Result};
 
 use super::{gathered, invalid};
 
-/// Returns the array of type `data_type` whose runs start at these slots.
+/// Returns an array of type `data_type` with runs starting at these slots.
 ///
 /// # Errors
-/// Fails with `Unsupported` if the type of the run ends is too small for the number of slots.
+/// Fails with `Unsupported` if the run end type is too small for the number of slots.
 pub(super) fn run_ends(
     slots: &ArrayRef,
     starts: &[usize],
@@ -65,7 +65,7 @@ fn typed_run_array<R: RunEndIndexType>(
     };
     let ends = PrimitiveArray::<R>::new(ScalarBuffer::from(ends), None);
     let array = RunArray::try_new(&ends, values).map_err(invalid)?;
-    // The new array's type has the default fields, which are usually the wanted ones.
+    // The new array's type has the default fields. These are usually the wanted ones.
     let mut data = ArrayData::from(array);
     if data.data_type() != data_type {
         let builder = data.into_builder().data_type(data_type.clone());
@@ -74,10 +74,10 @@ fn typed_run_array<R: RunEndIndexType>(
     Ok(make_array(data))
 }
 
-/// Adds `width` slots for each empty list to the runs. Returns `None` if the values are not run-end encoded, or if
-/// there are no values.
+/// Adds `width` slots for each empty list to the runs. Returns `None` if the values aren't run-end encoded, or if there
+/// are no values.
 ///
-/// The added slots are in null lists, so they are never read, and we can let them extend an existing run.
+/// The added slots are in null lists and are never read, so we can let them extend an existing run.
 pub(crate) fn padded_runs(
     values: &ArrayRef,
     offsets: &[i32],
@@ -107,7 +107,7 @@ fn padded_run_array<R: RunEndIndexType>(
     let padded_len = offsets.len().saturating_sub(1).saturating_mul(width);
     let ends = array.run_ends().sliced_values().map(|end| {
         let end = end.as_usize();
-        // We look for the list that contains the run's last slot.
+        // We look for the list containing the run's last slot.
         while lists
             .next_if(|(_, pair)| (pair[1] as usize) < end)
             .is_some()

@@ -1,4 +1,5 @@
-//! Equality of an array's slots. Nulls are equal to each other, and floating-point numbers are equal if their bits are.
+//! Compares an array's slots for equality. Nulls are equal to each other, and floating-point numbers are equal if their
+//! bits are.
 
 use std::collections::HashMap;
 
@@ -12,9 +13,9 @@ use super::invalid;
 
 /// The distinct values of an array.
 pub(super) struct Distinct {
-    /// The slots at which each distinct value occurs first, in ascending order.
+    /// The slot where each distinct value occurs first, in ascending order.
     pub(super) firsts: Vec<usize>,
-    /// The index of each slot's distinct value, or 0 for nulls.
+    /// Each slot's distinct value, by index, or 0 for nulls.
     pub(super) keys: Vec<usize>,
     /// The validity of the slots, or `None` if there are no nulls.
     pub(super) nulls: Option<NullBuffer>,
@@ -44,7 +45,7 @@ pub(super) fn distinct(slots: &ArrayRef) -> Result<Distinct> {
     })
 }
 
-/// Converts each slot, including nested ones, to bytes that are equal if the values are.
+/// Converts each slot, including nested ones, to bytes that are equal exactly if the values are.
 fn comparable(slots: &ArrayRef) -> Result<Rows> {
     let field = SortField::new(slots.data_type().clone());
     let converter = RowConverter::new(vec![field]).map_err(invalid)?;
@@ -52,7 +53,7 @@ fn comparable(slots: &ArrayRef) -> Result<Rows> {
     rows.map_err(invalid)
 }
 
-/// Returns the slots at which runs start, because they differ from the slot before.
+/// Returns the slots where runs start, because they differ from the previous slot.
 pub(super) fn run_starts(slots: &ArrayRef) -> Result<Vec<usize>> {
     use DataType::*;
     Ok(match slots.data_type() {
@@ -89,7 +90,7 @@ fn starts_by_value<A: ArrayAccessor<Item: PartialEq>>(slots: A) -> Vec<usize> {
     starts_where(&slots, |slot| slots.value(slot - 1) != slots.value(slot))
 }
 
-/// Returns the starts of runs in an array whose values have `WIDTH` bytes.
+/// Returns the run starts in an array with values of `WIDTH` bytes.
 fn starts_by_bits<const WIDTH: usize>(slots: &dyn Array) -> Vec<usize> {
     let data = slots.to_data();
     let bytes = data.buffers().first().map_or(&[][..], Buffer::as_slice);
@@ -98,8 +99,8 @@ fn starts_by_bits<const WIDTH: usize>(slots: &dyn Array) -> Vec<usize> {
     starts_where(slots, |slot| values.get(slot - 1) != values.get(slot))
 }
 
-/// Returns the starts of runs in an array. `differs` returns true if a slot's value differs from the value in the slot
-/// before. It is never called for slot 0, and only if neither value is null.
+/// Returns the run starts in an array. `differs` returns true if a slot's value differs from the previous slot's. It is
+/// never called for slot 0, and only if neither value is null.
 fn starts_where(slots: &dyn Array, differs: impl Fn(usize) -> bool) -> Vec<usize> {
     let later = 1..slots.len();
     let first = (!slots.is_empty()).then_some(0).into_iter();

@@ -1,4 +1,4 @@
-//! The counts that a pruner keeps for its steps.
+//! The counts that a pruner keeps for its steps. Used for metrics and explanations.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use herringbone_filter::{BoundTest, PruningStep, Verdict};
 use herringbone_format::PageType;
 
 impl RowGroupPruner {
-    /// Records the result of the most recent step.
+    /// Records the latest step's result.
     pub(super) fn note_step(&mut self) {
         let ranges = &self.row_group.ranges;
         let rows = |verdict| count(&self.verdicts.within(ranges, |verdicts| verdicts == verdict));
@@ -72,8 +72,8 @@ impl RowGroupPruner {
         counters.rows_kept.add(count(&kept));
     }
 
-    /// Returns the number of data pages in the chunk of the first tested column, as its metadata counts them. Returns 0
-    /// if the column has no column index, if its metadata does not count pages, or if some rows are not wanted.
+    /// Returns the number of data pages in the first tested column's chunk, as counted by its metadata. Returns 0 if
+    /// the column has no column index, if its metadata doesn't count pages, or if some rows aren't wanted.
     fn pages_of_accepted(&self) -> u64 {
         let options = self.plan.options();
         let tests = self.plan.filter().map_or(&[][..], |filter| filter.tests());
@@ -101,7 +101,7 @@ impl RowGroupPruner {
     }
 }
 
-/// Returns the number of pages with rows in the ranges, which must be ascending.
+/// Returns the number of pages with rows in the ranges. The ranges must be ascending.
 fn pages_with(map: &PageMap, ranges: &[Range<u64>]) -> u64 {
     let pages = (0..map.num_pages()).filter_map(|page| map.get(page));
     let mut ranges = ranges.iter().peekable();

@@ -1,5 +1,4 @@
-//! The lookup of a bloom filter, a dictionary or the page indexes of a column chunk, which proceeds as their bytes
-//! arrive.
+//! Looks up a column chunk's bloom filter, dictionary or page indexes, making progress as bytes arrive.
 
 use std::ops::Range;
 
@@ -14,14 +13,14 @@ use herringbone_core::Step;
 use herringbone_core::column::DictionaryValues;
 use herringbone_filter::pruning::{BloomFilterProbe, PageIndexCell};
 
-/// The ratio of chunk size to dictionary size from which on we read a dictionary separately.
+/// The ratio of chunk size to dictionary size at which a dictionary is worth reading separately.
 const DICTIONARY_SHARE: u64 = 2;
 
 /// A lookup in progress.
 pub(super) struct Lookup {
     leaf: usize,
     what: What,
-    /// The ranges for which the lookup waits.
+    /// The ranges the lookup is waiting for.
     needs: Vec<Range<u64>>,
 }
 
@@ -29,7 +28,7 @@ enum What {
     BloomFilter {
         test: usize,
         probe: Box<BloomFilterProbe>,
-        /// The hashes not looked up yet.
+        /// The hashes left to look up.
         hashes: Vec<u64>,
     },
     Dictionary {
@@ -42,7 +41,7 @@ enum What {
 /// The result of a lookup.
 pub(super) enum LookupResult {
     Nothing,
-    /// The chunk has no value that the test with this index accepts.
+    /// The chunk has no value accepted by the test with this index.
     NoValue(usize),
     Dictionary {
         tests: Vec<usize>,
@@ -52,7 +51,7 @@ pub(super) enum LookupResult {
 }
 
 impl Lookup {
-    /// Creates the lookup of hashes in a chunk's bloom filter. Returns `None` if the chunk has none.
+    /// Creates a lookup of hashes in a chunk's bloom filter, or returns `None` if the chunk has none.
     pub(super) fn bloom_filter(
         metadata: &FileMetadata,
         row_group: usize,
@@ -75,7 +74,7 @@ impl Lookup {
         ))
     }
 
-    /// Creates the lookup that reads a dictionary for a test.
+    /// Creates a lookup that reads a dictionary for a test.
     pub(super) fn dictionary(leaf: usize, test: usize, values: DictionaryValues) -> Self {
         Self::new(
             leaf,
@@ -86,8 +85,8 @@ impl Lookup {
         )
     }
 
-    /// Creates the lookup of a chunk's offset index, and of its column index if `with_bounds` is true. Returns `None`
-    /// if the chunk lacks a required index.
+    /// Creates a lookup of a chunk's offset index, and of its column index if `with_bounds` is true. Returns `None` if
+    /// the chunk lacks a required index.
     pub(super) fn page_index(
         plan: &ReadPlan,
         row_group: usize,
@@ -109,14 +108,14 @@ impl Lookup {
 
     /// Returns the ranges that the lookup needs first, without running it any further.
     pub(super) fn into_first_ranges(mut self, limits: &Limits) -> Vec<Range<u64>> {
-        // We ignore an error here, because the lookup itself reports it.
+        // We ignore an error here, since the lookup itself reports it.
         match self.poll(limits) {
             Ok(_) => self.needs,
             Err(_) => Vec::new(),
         }
     }
 
-    /// Returns the chunk's page indexes to be remembered, if all of the chunk's indexes were found.
+    /// Returns the chunk's page indexes for later reads, if all of them were found.
     pub(super) fn cell(&self, found: &ChunkIndexes) -> Option<PageIndexCell> {
         match &self.what {
             What::PageIndex(index) => index.cell(found),
@@ -135,7 +134,7 @@ impl Lookup {
         }
     }
 
-    /// Returns the number of bytes that the indexes take in the file.
+    /// Returns the stored size of the indexes, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         match &self.what {
             What::PageIndex(index) => index.bytes(),
@@ -143,8 +142,8 @@ impl Lookup {
         }
     }
 
-    /// Takes the bytes for which the lookup waits, and calls `on_read` with the byte count of each read. Returns false
-    /// if some bytes are missing.
+    /// Takes the bytes that the lookup is waiting for, calling `on_read` with the byte count of each read. Returns
+    /// false if some bytes are missing.
     ///
     /// # Errors
     /// Returns the errors of `bytes`.
@@ -207,7 +206,7 @@ impl Lookup {
     }
 }
 
-/// Looks up one hash after another in a bloom filter, until one of them may be present.
+/// Looks up one hash after another in a bloom filter, until one of them might be present.
 fn ask(
     test: usize,
     probe: &mut BloomFilterProbe,

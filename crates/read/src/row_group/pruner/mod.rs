@@ -1,4 +1,4 @@
-//! Pruning determines which rows of a row group a filter may select, and which pages contain them.
+//! Pruning determines which of a row group's rows might pass a filter, and which pages contain them.
 //!
 //! It runs before the columns are opened, so that only the needed pages are read.
 //!
@@ -7,7 +7,7 @@
 //!               each only for undecided tests, as long as there are undecided rows
 //! ```
 //!
-//! Missing or invalid data leaves rows undecided. Their values are then tested, so pruning never loses a row.
+//! Missing or invalid data leaves rows undecided. Since their values are then tested, pruning never loses a row.
 
 mod counts;
 mod lookup;
@@ -32,20 +32,19 @@ use herringbone_filter::pruning::index_trust::IndexTrust;
 use herringbone_filter::verdicts::Verdicts;
 use herringbone_filter::{BoundRows, BoundTest, LeafNode, PruningStep, Verdict};
 
-/// The largest number of bytes of memory that a byte of an index takes, once the index is decoded and its bounds are in
-/// arrays.
+/// The most memory that a byte of an index can take once it is decoded with its bounds in arrays, in bytes.
 ///
 /// A page has at least eight bytes in the indexes, and at most two bounds of 64 bytes each.
 const INDEX_GROWTH: u64 = 32;
 
-/// The share of a read's memory that the indexes of a row group may take: one part in `INDEX_SHARE`.
+/// The share of a read's memory available to a row group's indexes: one part in `INDEX_SHARE`.
 const INDEX_SHARE: u64 = 16;
 
-/// The number of row groups among which we assume one to survive pruning. We fetch a row group's column chunks together
-/// with its indexes if the chunks cost less than this share of a round trip.
+/// The number of row groups of which we expect one to survive pruning. If a row group's column chunks cost less than
+/// this share of a round trip, they are fetched along with its indexes.
 const SURVIVING_ROW_GROUPS: u64 = 4;
 
-/// The size of a column chunk in bytes below which its offset index is not worth a lookup, even if requests are cheap.
+/// The column chunk size in bytes below which its offset index isn't worth a lookup, even if requests are cheap.
 const SMALL_CHUNK: u64 = 16 << 10;
 
 /// The result of pruning a row group.
@@ -53,13 +52,13 @@ pub(crate) struct Pruned {
     pub(crate) row_group: RowGroupPlan,
     /// The verdicts on the row group's rows.
     pub(crate) verdicts: Verdicts,
-    /// The page maps of the columns that have one.
+    /// The page maps, for columns that have one.
     pub(crate) maps: PageMaps,
-    /// The memory that the maps take.
+    /// The memory taken by the maps.
     pub(crate) memory: Reservation,
 }
 
-/// A pruner, which determines the rows of a row group that a filter may select.
+/// A pruner that determines which of a row group's rows might pass a filter.
 pub(crate) struct RowGroupPruner {
     plan: Arc<ReadPlan>,
     budget: Arc<Budget>,
@@ -69,20 +68,20 @@ pub(crate) struct RowGroupPruner {
     verdicts: Verdicts,
     maps: Vec<(usize, Arc<PageMap>)>,
     memory: Reservation,
-    /// The steps still to be taken, with the next one last, so that we can pop it.
+    /// The remaining steps in reverse, so that we can pop the next one.
     steps: Vec<PruningStep>,
     lookups: Vec<Lookup>,
     /// The result of [`Self::planned`] for this many bytes. It is valid until the next lookup is done.
     planned: Option<(u64, Vec<Range<u64>>)>,
-    /// The most recent step, and the number of bytes that it read.
+    /// The latest step, and the number of bytes it has read.
     taken: (PruningStep, u64),
-    /// The numbers of rows that were ruled out and accepted before that step.
+    /// The numbers of rows ruled out and accepted before that step.
     known: (u64, u64),
     /// The result of each step, if an explanation was requested.
     explanation: Option<Vec<StepExplanation>>,
 }
 
-/// Returns the verdicts of each of the filter's tests, based on the row group's statistics.
+/// Returns the verdicts of the filter's tests, going by the row group's statistics.
 fn by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Vec<Verdicts>> {
     let tests = plan.filter().map_or(&[][..], |filter| filter.tests());
     let is_asked = plan.options().pruning.has(PruningStep::Statistics);
@@ -96,10 +95,10 @@ fn by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Vec<Verdic
         .collect()
 }
 
-/// Returns the filter's verdict on a whole row group, which the footer's statistics decide.
+/// Returns the filter's verdict on a whole row group, going by the footer's statistics.
 ///
 /// # Errors
-/// Fails with `Corrupt` if the statistics are invalid, and with the errors of custom predicates.
+/// Fails with `Corrupt` if the statistics are invalid. Custom predicate errors are returned too.
 fn verdict_by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Verdict> {
     let Some(filter) = plan.filter() else {
         return Ok(Verdict::All);
@@ -108,8 +107,8 @@ fn verdict_by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Ve
     Ok(filter.verdicts(&test_verdicts, row_group.num_rows).whole())
 }
 
-/// Returns true if the statistics leave several row groups to test, and if at least as many of the rows must be tested
-/// as are accepted without a test.
+/// Returns true if the statistics leave several row groups to test, and if at least as many rows must be tested as are
+/// accepted without a test.
 #[must_use]
 pub fn tests_row_groups(plan: &ReadPlan) -> bool {
     if !plan.is_filtered() {
@@ -120,7 +119,7 @@ pub fn tests_row_groups(plan: &ReadPlan) -> bool {
         match verdict_by_statistics(plan, row_group) {
             Ok(Verdict::None) => {}
             Ok(Verdict::All) => untested += row_group.num_wanted(),
-            // We count the row group, because reading it reports the error.
+            // We count the row group, since reading it reports the error.
             Ok(Verdict::Some) | Err(_) => {
                 row_groups += 1;
                 tested += row_group.num_wanted();
@@ -131,10 +130,10 @@ pub fn tests_row_groups(plan: &ReadPlan) -> bool {
 }
 
 impl RowGroupPruner {
-    /// Creates the pruner for a row group of the plan, or for a part of one.
+    /// Creates a pruner for a plan's row group or part of one.
     ///
     /// # Errors
-    /// Fails with `Corrupt` if the row group's metadata is invalid, and with the errors of custom predicates.
+    /// Fails with `Corrupt` if the row group's metadata is invalid. Custom predicate errors are returned too.
     pub(crate) fn new(
         plan: Arc<ReadPlan>,
         row_group: RowGroupPlan,
@@ -165,22 +164,22 @@ impl RowGroupPruner {
         Ok(pruner)
     }
 
-    /// Makes the pruner record the result of each step for an explanation.
+    /// Makes the pruner record each step's result for an explanation.
     pub(crate) fn explained(mut self) -> Self {
         self.explanation = Some(Vec::new());
         self
     }
 
-    /// Returns the result of each step, if [`Self::explained`] was called.
+    /// Returns each step's result, if [`Self::explained`] was called.
     pub(crate) fn into_explanation(self) -> Vec<StepExplanation> {
         self.explanation.unwrap_or_default()
     }
 
-    /// Returns the result, or `None` if bytes are missing. All lookups of a step request their bytes in one round.
+    /// Returns the result, or `None` if bytes are missing. A step's lookups all request their bytes in one round.
     ///
     /// # Errors
-    /// Fails with `Key` if encrypted data is not authentic, and with `Limit` if the budget refuses memory. The errors
-    /// of `bytes` are returned, too.
+    /// Fails with `Key` if encrypted data is not authentic, and with `Limit` if the budget refuses memory. Errors from
+    /// `bytes` are returned too.
     pub(crate) fn poll(&mut self, bytes: &mut dyn FileBytes) -> Result<Option<Pruned>> {
         loop {
             let mut lookups = std::mem::take(&mut self.lookups);
@@ -197,7 +196,7 @@ impl RowGroupPruner {
                     }
                 };
                 match is_done {
-                    // A test may now be decided, so its other lookups are not needed.
+                    // The test might be decided now, so its other lookups are no longer needed.
                     true => self.planned = None,
                     false => self.lookups.push(lookup),
                 }
@@ -222,27 +221,27 @@ impl RowGroupPruner {
         }
     }
 
-    /// Returns the rows that the filter may select, according to statistics and to the page indexes in memory. This
-    /// reads no bytes.
+    /// Returns the rows that might pass the filter, going by statistics and by the page indexes in memory. This reads
+    /// no bytes.
     ///
     /// # Errors
-    /// Fails with `Limit` if the budget refuses memory, and with the errors of custom predicates.
+    /// Fails with `Limit` if the budget refuses memory. Custom predicate errors are returned too.
     pub(crate) fn by_known_indexes(mut self) -> Result<Vec<Range<u64>>> {
         self.steps
             .retain(|step| *step == PruningStep::ColumnIndexes);
-        // A lookup that lacks bytes decides nothing, but the others have narrowed the verdicts of their tests.
+        // A lookup lacking bytes decides nothing, but the others have narrowed their tests' verdicts.
         self.poll(&mut |_: &Range<u64>, _| Ok(None))?;
         self.decide();
         let may_match = |verdict| verdict != Verdict::None;
         Ok(self.verdicts.within(&self.row_group.ranges, may_match))
     }
 
-    /// Returns the ranges of the file that later steps may look up, as long as they cost less than a round trip. Small
-    /// column chunks are included, too: all of them if they are small together, and otherwise those of undecided tests.
-    /// The result has at most `ahead` bytes.
+    /// Returns the ranges that later steps might look up, as long as they cost less than a round trip. Small column
+    /// chunks are included too: all of them if they are small together, otherwise just the undecided tests' chunks. The
+    /// result has at most `ahead` bytes.
     pub(crate) fn planned(&mut self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
         let most = self.unproven_bytes(policy).min(ahead);
-        // We keep the result, because a decoder asks for the plans of all row groups ahead each time when bytes arrive.
+        // We keep the result, since a decoder asks for the plans of all row groups ahead whenever bytes arrive.
         match &self.planned {
             Some((bytes, planned)) if *bytes == most => planned.clone(),
             _ => {
@@ -253,8 +252,7 @@ impl RowGroupPruner {
         }
     }
 
-    /// Returns the number of bytes that we may request before the page indexes and the tests of rows have shown that
-    /// they are needed.
+    /// Returns the number of bytes we can request before page indexes and row tests have shown that they're needed.
     fn unproven_bytes(&self, policy: &FetchPolicy) -> u64 {
         let filter = self.plan.filter();
         let stages = filter.map_or(0, |filter| filter.stages().count());
@@ -282,7 +280,7 @@ impl RowGroupPruner {
             planned.extend(chunks);
             return planned;
         }
-        // A small tested chunk arrives together with its first page header, rather than by a request of its own.
+        // A small tested chunk arrives along with its first page header, rather than by a request of its own.
         let mut tested: Vec<_> = self.undecided().iter().map(|(_, it)| it.leaf).collect();
         tested.sort_unstable();
         tested.dedup();
@@ -296,7 +294,7 @@ impl RowGroupPruner {
         planned
     }
 
-    /// Returns the ranges of the file that a step looks up first.
+    /// Returns the ranges that a step looks up first.
     fn first_ranges(&self, step: PruningStep, request_cost: u64) -> Vec<Range<u64>> {
         let undecided = self.undecided();
         let row_group = self.row_group.ordinal();
@@ -337,7 +335,7 @@ impl RowGroupPruner {
             .collect()
     }
 
-    /// Supplies a lookup with the bytes for which it waits. Returns false if some of them are missing.
+    /// Supplies a lookup with the bytes it is waiting for. Returns false if some of them are missing.
     fn fetch(&mut self, lookup: &mut Lookup, bytes: &mut dyn FileBytes) -> Result<bool> {
         let (step, taken) = &mut self.taken;
         let reads = &self.budget.metrics().step(*step).reads;
@@ -375,12 +373,12 @@ impl RowGroupPruner {
         }
     }
 
-    /// Returns true if a step may still decide some rows, or locate pages that can be skipped.
+    /// Returns true if a step might still decide some rows or locate pages to skip.
     fn is_worth(&self, step: PruningStep) -> bool {
         let verdict = self.verdicts.whole();
         match step {
             PruningStep::PageMaps => {
-                // Pages may be skipped, so a map of them is useful.
+                // We might be able to skip pages, so their map is useful.
                 let is_partial = self.row_group.num_wanted() < self.row_group.num_rows / 2;
                 verdict == Verdict::Some || (verdict == Verdict::All && is_partial)
             }
@@ -388,7 +386,7 @@ impl RowGroupPruner {
         }
     }
 
-    /// Returns the undecided tests of leaves, each with its index.
+    /// Returns the undecided leaf tests, each with its index.
     fn undecided(&self) -> Vec<(usize, &LeafNode)> {
         let tests = self.undecided_tests();
         let leaves = tests.filter_map(|(index, test)| match test {
@@ -420,11 +418,11 @@ impl RowGroupPruner {
             .plan
             .metadata()
             .column_chunk(self.row_group.ordinal(), leaf);
-        // An undecodable chunk decides nothing, and reading its pages reports the error.
+        // An undecodable chunk decides nothing. Reading its pages reports the error.
         chunk.ok().filter(|chunk| chunk.meta_data.is_some())
     }
 
-    /// Starts the lookups of a step.
+    /// Starts a step's lookups.
     fn begin(&mut self, step: PruningStep, request_cost: u64) -> Result<()> {
         let lookups = match step {
             PruningStep::BloomFilters => {
@@ -471,7 +469,7 @@ impl RowGroupPruner {
         )
     }
 
-    /// Returns the lookups of dictionaries. We look up a dictionary only if all pages refer to it, so that it has all
+    /// Returns the dictionary lookups. We only look up a dictionary if all pages refer to it, so that it has all
     /// values, and if it is a small part of the chunk.
     fn dictionaries(&self) -> Result<Vec<Lookup>> {
         let Some(filter) = self.plan.filter() else {
@@ -519,7 +517,7 @@ impl RowGroupPruner {
         Ok(lookups)
     }
 
-    /// Returns the lookups for the indexes of these leaves, as long as there is memory for them.
+    /// Returns the index lookups for these leaves, as long as there is memory for them.
     fn page_indexes(&mut self, leaves: &[usize], with_bounds: bool) -> Result<Vec<Lookup>> {
         let mut lookups = Vec::new();
         let most = self.memory.limit() / INDEX_SHARE;
@@ -543,7 +541,7 @@ impl RowGroupPruner {
         Ok(lookups)
     }
 
-    /// Returns true if a page map of a leaf's chunk may save more bytes than its lookup costs.
+    /// Returns true if a page map of a leaf's chunk might save more bytes than its lookup costs.
     fn is_worth_a_map(&self, leaf: usize, request_cost: u64) -> bool {
         let Some(chunk) = self.chunk(leaf).and_then(|chunk| chunk.meta_data) else {
             return false;
@@ -556,8 +554,8 @@ impl RowGroupPruner {
         size >= SMALL_CHUNK && data >= request_cost
     }
 
-    /// Continues a lookup, and returns false if bytes are missing. Damaged data does not decide anything, because the
-    /// rows can still be tested.
+    /// Continues a lookup, or returns false if bytes are missing. Damaged data doesn't decide anything, since the rows
+    /// can still be tested.
     fn look_up(&mut self, lookup: &mut Lookup) -> Result<bool> {
         let found = match lookup.poll(self.plan.limits()) {
             Ok(None) => return Ok(false),
@@ -579,7 +577,7 @@ impl RowGroupPruner {
                         Some(node) => node.verdict_of_values(&values)?,
                         None => Verdict::Some,
                     };
-                    // A dictionary does not contain nulls, so it cannot show that all rows are selected.
+                    // A dictionary doesn't contain nulls, so it can't show that all rows are selected.
                     if verdict == Verdict::None {
                         self.and(test, &Verdicts::all(self.row_group.num_rows, verdict));
                     }
@@ -596,8 +594,8 @@ impl RowGroupPruner {
         Ok(true)
     }
 
-    /// Applies the page indexes of a leaf. Invalid indexes are ignored. If the indexes contradict each other or the
-    /// first page, we mark the map as contradicted, so that decoders trust neither the map nor the page headers.
+    /// Applies a leaf's page indexes. Invalid indexes are ignored. If the indexes contradict each other or the first
+    /// page, we mark the map as contradicted, so that decoders trust neither the map nor the page headers.
     fn add_pages(&mut self, leaf: usize, found: &ChunkIndexes) -> Result<()> {
         let map = self.chunk_range(leaf);
         let map =

@@ -1,5 +1,5 @@
-//! The indexes of a column chunk, and the header of its first data page, which shows whether the offset index counts
-//! rows as the pages do.
+//! A column chunk's indexes, and the header of its first data page. The header shows if the offset index counts rows
+//! the way the pages do.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,42 +15,42 @@ use herringbone_core::column::rows_of_page;
 use herringbone_core::page::{PageStart, PageWalker, has_dictionary};
 use herringbone_filter::pruning::{FirstPage, IndexDecoder, PageIndexCell};
 
-/// The number of bytes that we read for a page header. If the header turns out to be longer, we read twice as many.
+/// The number of bytes to read for a page header. If the header turns out to be longer, we read twice as many.
 const USUAL_HEADER: u64 = 128;
 
-/// The lookup of a chunk's indexes, which requests all missing ranges at once.
+/// A lookup of a chunk's indexes that requests all missing ranges at once.
 pub(super) struct PageIndex {
     /// The column index, if bounds or histograms are requested.
     bounds: Option<Index<ColumnIndex>>,
     offsets: Index<OffsetIndex>,
     /// The first data page, if an earlier read has already decoded its header.
     first_page: Option<FirstPage>,
-    /// A walker positioned before the first data page.
+    /// A walker positioned at the first data page.
     walker: PageWalker,
     /// True if each level of the column is a row.
     is_flat: bool,
     is_asked: bool,
-    /// True if the chunk has a column index that was not requested.
+    /// True if the chunk has a column index that wasn't requested.
     lacks_bounds: bool,
-    /// The supplied bytes, each with their offset in the file.
+    /// The supplied bytes, keyed by file offset.
     supplied: Vec<(u64, Bytes)>,
 }
 
-/// One of the indexes of a chunk.
+/// One of a chunk's indexes.
 struct Index<T> {
     decoder: IndexDecoder<T>,
-    /// The index itself, if it was decoded before.
+    /// The index itself, if already decoded.
     known: Option<Arc<T>>,
 }
 
 impl<T> Index<T> {
-    /// Returns the range to read, unless the index was decoded before.
+    /// Returns the range to read, or `None` if the index is already decoded.
     fn missing(&self) -> Option<Range<u64>> {
         self.known.is_none().then(|| self.decoder.range())
     }
 }
 
-/// The indexes of a chunk.
+/// A chunk's indexes.
 pub(super) struct ChunkIndexes {
     /// The column index, if it was requested.
     pub(super) bounds: Option<Arc<ColumnIndex>>,
@@ -59,8 +59,8 @@ pub(super) struct ChunkIndexes {
 }
 
 impl ChunkIndexes {
-    /// Returns true if the first data page may have as many rows as the indexes imply, according to its header. We look
-    /// at this page, because it is the one that is too long if all rows of an index are off by one.
+    /// Returns true if the first data page can have as many rows as the indexes imply, going by its header. We look at
+    /// this page because it is the one that is too long if all rows in an index are off by one.
     pub(super) fn may_start_with(&self, rows: u64) -> bool {
         let page = self.first_page;
         page.levels >= rows && page.rows.is_none_or(|page_rows| page_rows == rows)
@@ -68,7 +68,7 @@ impl ChunkIndexes {
 }
 
 impl PageIndex {
-    /// Creates the lookup of the indexes for the chunk of `leaf`. Returns `None` if the chunk lacks a required index.
+    /// Creates a lookup of the indexes for the chunk of `leaf`, or returns `None` if the chunk lacks a required index.
     pub(super) fn new(
         plan: &ReadPlan,
         row_group: usize,
@@ -86,7 +86,7 @@ impl PageIndex {
         let has_bounds = chunk.column_index_offset.is_some();
         let bounds = match with_bounds {
             true => Some(bounds?),
-            // The histograms of lists show row counts that page headers may lack, so we take them if there are any.
+            // List histograms show row counts that page headers might lack, so we take them if there are any.
             false => bounds.filter(|_| !is_flat),
         };
         let readable = plan.metadata().readable_chunk(row_group, leaf);
@@ -115,7 +115,7 @@ impl PageIndex {
         })
     }
 
-    /// Returns the number of bytes that the indexes take in the file.
+    /// Returns the stored size of the indexes, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         let bounds = self.bounds.as_ref().map(|bounds| bounds.decoder.range());
         let offsets = Some(self.offsets.decoder.range());
@@ -123,7 +123,7 @@ impl PageIndex {
         ranges.map(|range| range.end - range.start).sum()
     }
 
-    /// Returns the found indexes to be remembered, if they are all of the chunk's indexes.
+    /// Returns the found indexes for later reads, if these are all of the chunk's indexes.
     pub(super) fn cell(&self, found: &ChunkIndexes) -> Option<PageIndexCell> {
         let cell = || {
             PageIndexCell::new(found.bounds.clone(), Some(found.offsets.clone()))
@@ -132,13 +132,13 @@ impl PageIndex {
         (!self.lacks_bounds).then(cell)
     }
 
-    /// Supplies requested bytes, which start at `offset` in the file.
+    /// Supplies requested bytes. They start at `offset` in the file.
     pub(super) fn supply(&mut self, offset: u64, bytes: Bytes) {
         self.supplied.retain(|(other, _)| *other != offset);
         self.supplied.push((offset, bytes));
     }
 
-    /// Returns an index, which is decoded from the supplied bytes unless it was decoded before.
+    /// Returns an index, decoding it from the supplied bytes if needed.
     fn index<T>(&self, index: &Index<T>, limits: &Limits) -> Result<Arc<T>> {
         if let Some(known) = &index.known {
             return Ok(known.clone());
@@ -152,7 +152,7 @@ impl PageIndex {
         found.map(|(_, bytes)| bytes.clone()).unwrap_or_default()
     }
 
-    /// Returns the indexes, or `None` after adding the missing ranges to `needs`.
+    /// Returns the indexes. If ranges are missing, adds them to `needs` and returns `None`.
     ///
     /// # Errors
     /// Returns errors in the bytes.
@@ -189,8 +189,8 @@ impl PageIndex {
         }))
     }
 
-    /// Decodes the header of the first data page. If the header is longer than the supplied bytes, adds a longer range
-    /// to `needs` and returns `None`.
+    /// Decodes the first data page's header. If the header is longer than the supplied bytes, adds a longer range to
+    /// `needs` and returns `None`.
     fn decode_first_page(
         &mut self,
         offsets: &OffsetIndex,
@@ -200,7 +200,7 @@ impl PageIndex {
         let first = offsets.page_locations.first();
         let first = first.and_then(|page| u64::try_from(page.offset).ok());
         let first = first.ok_or_else(|| Error::corrupt("an offset index without pages"))?;
-        // Some writers do not store the offset of the first data page, so we take it from the offset index.
+        // Some writers don't store the first data page's offset, so we take it from the offset index.
         let mut start = self.walker.start();
         if first != start.offset {
             start.offset = first;
@@ -221,7 +221,7 @@ impl PageIndex {
         Ok(Some(FirstPage::new(levels.unwrap_or(0), rows)))
     }
 
-    /// Returns the range of `length` bytes from the first data page on, truncated at the chunk's end.
+    /// Returns the first `length` bytes starting at the first data page, truncated at the chunk's end.
     fn header_range(&self, length: u64) -> Range<u64> {
         let start = self.walker.start().offset;
         start

@@ -1,4 +1,4 @@
-//! Splits of columns below lists, whose rows only become known from the levels of their pages.
+//! Splits columns below lists, where rows only become known from the levels in the pages.
 //!
 //! ```text
 //! pages     |  0  |  1  |  2  |  3  |  4  |  5  |  6  |  7  |  8  |
@@ -6,8 +6,8 @@
 //! splits    |        0           |       1          |     2       |
 //! ```
 //!
-//! Threads decompress groups of pages in any order, and count the rows that start there. Once all pages up to the end
-//! of a split are counted, the split can be decoded from the decompressed pages.
+//! Threads decompress page groups in any order, counting the rows that start there. Once all pages up to a split's end
+//! are counted, the split can be decoded from the decompressed pages.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ pub(crate) struct Counting {
     ordinal: usize,
     /// The groups that no thread has begun to count.
     groups: VecDeque<Vec<DataPage>>,
-    /// The groups begun but not split yet, in their order.
+    /// The groups begun but not split yet, in order.
     begun: VecDeque<Begun>,
     /// The number of groups before those in `begun`.
     num_split: usize,
@@ -32,14 +32,14 @@ pub(crate) struct Counting {
     rows: u64,
 }
 
-/// A group that a thread counts, or has counted.
+/// A group that is being counted or has been counted.
 struct Begun {
     pages: Vec<DataPage>,
     rows: Option<Result<Vec<u64>>>,
 }
 
 impl Counting {
-    /// Creates the groups of pages for the column at `ordinal`. Each group has about `group_work` bytes of work.
+    /// Creates the page groups of the column at `ordinal`. Each group has about `group_work` bytes of work.
     pub(super) fn new(
         ordinal: usize,
         pages: Vec<DataPage>,
@@ -49,7 +49,7 @@ impl Counting {
         let mut groups = VecDeque::new();
         let (mut group, mut work) = (Vec::new(), 0);
         for mut page in pages {
-            // Two users share the decompressed page: the counter of its rows, and the split that contains them.
+            // The decompressed page has two users: the counter of its rows, and the split containing them.
             page.shared = Some(SharedPage::new(page.place.page, 2));
             work += page.work;
             group.push(page);
@@ -71,7 +71,7 @@ impl Counting {
         }
     }
 
-    /// Returns true if there is a group that no thread has begun to count.
+    /// Returns true if there is a group left that no thread has begun to count.
     pub(crate) fn has_more(&self) -> bool {
         !self.groups.is_empty()
     }
@@ -81,7 +81,7 @@ impl Counting {
         self.begun.len()
     }
 
-    /// Takes the next group, which the caller must count.
+    /// Takes the next group. The caller must count it.
     pub(crate) fn begin(
         &mut self,
         row_group: &OpenRowGroup,
@@ -93,8 +93,8 @@ impl Counting {
         Some((self.num_split + self.begun.len() - 1, counter))
     }
 
-    /// Records the number of rows that start in each page of a group. Returns the splits that became known by this. If
-    /// counting failed, the rest of the column is one split, which fails for the same reason.
+    /// Records the number of rows starting in each page of a group. Returns any newly known splits. If counting failed,
+    /// the rest of the column is one split that fails for the same reason.
     pub(crate) fn counted(&mut self, group: usize, rows: Result<Vec<u64>>) -> Vec<ColumnSplit> {
         let index = group.checked_sub(self.num_split);
         if let Some(begun) = index.and_then(|index| self.begun.get_mut(index)) {
@@ -112,7 +112,7 @@ impl Counting {
                 self.groups.clear();
                 self.begun.clear();
             }
-            // If a group could not be counted, the rest begins with its first page.
+            // If a group couldn't be counted, the rest begins with its first page.
             let rows = rows.unwrap_or_else(|| vec![0]);
             for (mut page, rows) in pages.into_iter().zip(rows) {
                 page.place.rows_before = self.rows;

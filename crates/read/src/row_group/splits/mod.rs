@@ -1,4 +1,4 @@
-//! Splits of a column chunk, so that several threads can decode it.
+//! Splits column chunks, so that several threads can decode one.
 //!
 //! ```text
 //! pages     |   0   |   1   |   2   |   3   |   4   |
@@ -7,11 +7,11 @@
 //! ```
 //!
 //! Splits begin where batches begin, so that their column batches equal those of the undivided column. If a page has
-//! rows of two splits, one of them decompresses it, and both decode it.
+//! rows from two splits, one of them decompresses it and both decode it.
 //!
-//! The offset index has the place and the first row of each page. It may be wrong, so each split checks that the next
-//! one begins with the expected row. Without an index, we read the page headers. Headers of version 1 do not have the
-//! number of rows in a page of lists, so threads [count](Counting) these rows during the read.
+//! The offset index has each page's place and first row. It might be wrong, so each split checks that the next one
+//! begins with the expected row. Without an index, we read the page headers. Version 1 headers lack the row count of a
+//! list page, so threads [count](Counting) these rows during the read.
 
 mod counting;
 mod splitter;
@@ -35,72 +35,70 @@ use herringbone_core::page::decompression_limit::DecompressionLimit;
 use herringbone_core::page::{PageMap, PageStart, PageWalker};
 use herringbone_filter::pruning::IndexDecoder;
 
-/// The number of bytes that we read for a page header. If the header turns out to be longer, we read four times as
-/// many.
+/// The number of bytes to read for a page header. If the header turns out to be longer, we read four times as many.
 const HEADER_BYTES: u64 = 512;
 
-/// The least work in bytes of decoding a value, because even a value of few bits takes some time to decode.
+/// The minimum work of decoding a value, in bytes. Even a value of few bits takes some time.
 const BYTES_PER_VALUE: u64 = 8;
 
-/// The least work of a split, in decompressed bytes.
+/// The minimum work of a split, in decompressed bytes.
 const MIN_BYTES: u64 = 1 << 20;
 
-/// The least work of a split, in multiples of the dictionary size, because each split decodes the dictionary.
+/// The minimum work of a split, as a multiple of the dictionary size. Each split decodes the dictionary again.
 const MIN_DICTIONARIES: u64 = 4;
 
-/// The most work of a split, in bytes. Each thread works one split ahead, whose arrays wait in memory.
+/// The maximum work of a split, in bytes. Each thread works one split ahead, and its arrays wait in memory.
 const MAX_BYTES: u64 = 8 << 20;
 
-/// The number of pages per split column for which the read's memory must have room.
+/// The number of pages per split column that the read's memory must have room for.
 const PAGES_IN_BUDGET: u64 = 16;
 
-/// The largest number of pages in a column that is split. The list of these pages takes a few megabytes.
+/// The most pages in a column that is split. The list of these pages takes a few megabytes.
 const MAX_PAGES: usize = 1 << 16;
 
-/// The largest number of bytes that an offset index may take per page.
+/// The most bytes an offset index can take per page.
 const INDEX_BYTES_PER_PAGE: usize = 64;
 
-/// The number of splits per thread. It is larger than one, so that fast threads can do more work than slow ones.
+/// The number of splits per thread. With more than one, fast threads can do more work than slow ones.
 const SPLITS_PER_THREAD: u64 = 8;
 
-/// The share of rows that must be selected for columns to be split, which is one in `MIN_SHARE`.
+/// The share of rows that must be selected for columns to be split: one in `MIN_SHARE`.
 const MIN_SHARE: u64 = 4;
 
-/// The largest number of batches in a row group whose columns are split. The list of these batches takes a few
-/// megabytes.
+/// The most batches in a row group whose columns are split. The list of these batches takes a few megabytes.
 const MAX_BATCHES: u64 = 1 << 18;
 
-/// The number of groups of pages to count per split.
+/// The number of page groups to count per split.
 const GROUPS_PER_SPLIT: u64 = 4;
 
-/// The splits of a column that threads share.
+/// The splits of a column shared by threads.
 pub(crate) enum LaneSplits {
     /// The column stays whole.
     Whole,
-    /// The column has these splits. They share a limit on their decompressed size, unless all of their pages were
-    /// counted against it already.
+    /// The column has these splits. They share a limit on their decompressed size, unless all of their pages have
+    /// already been counted against it.
     Known(Vec<ColumnSplit>, Option<DecompressionLimit>),
-    /// The splits become known while threads count the rows of pages.
+    /// The splits become known while threads are counting the pages' rows.
     Counting(Box<Counting>),
 }
 
-/// The pages of a column chunk.
+/// A column chunk's pages.
 struct ChunkPages {
-    /// The decompressed size of the dictionary in bytes.
+    /// The dictionary's decompressed size in bytes.
     dictionary: u64,
     data: Vec<DataPage>,
-    /// True if the row count of each page is known.
+    /// True if each page's row count is known.
     are_rows_known: bool,
 }
 
-/// Returns the work of decoding, in bytes.
+/// Returns the decoding work, in bytes.
 fn work(bytes: u64, num_values: u64) -> u64 {
     bytes.max(num_values.saturating_mul(BYTES_PER_VALUE))
 }
 
-/// Splits the columns of a row group. A column stays whole if the other columns keep the threads as busy.
+/// Splits a row group's columns. A column stays whole if the other columns keep the threads as busy.
 ///
-/// Page headers and offset indexes are read from `bytes`, which must have all requested bytes.
+/// Page headers and offset indexes are read from `bytes`. It must have all requested bytes.
 pub(crate) fn of_row_group(
     row_group: &OpenRowGroup,
     plan: &ReadPlan,
@@ -117,7 +115,7 @@ pub(crate) fn of_row_group(
     let (num_rows, num_wanted) = (row_group.num_rows(), row_group.num_wanted());
     let is_sparse = num_wanted < num_rows / MIN_SHARE;
     let is_endless = num_rows / row_group.batch_rows() as u64 > MAX_BATCHES;
-    // If pages become nulls, no column is split, because a lost page must be reported only once.
+    // If pages become nulls, we don't split any column, because a lost page must only be reported once.
     if is_sparse || is_endless || matches!(options.on_error, OnError::NullPage) {
         return splits;
     }
@@ -132,12 +130,12 @@ pub(crate) fn of_row_group(
     for (ordinal, (chunk, split)) in chunks.iter().zip(&mut splits).enumerate() {
         let split_bytes = work_of(chunk) / (threads as u64 * SPLITS_PER_THREAD);
         let split_bytes = split_bytes.clamp(MIN_BYTES, MAX_BYTES);
-        // Lists may continue on the next page. We only know the rows in which they do if all rows are read.
+        // Lists can continue on the next page. We only know the rows in which they do if all rows are read.
         let can_split = chunk.is_flat || num_wanted == num_rows;
         if !can_split || !is_long(chunk) || work_of(chunk) < 2 * split_bytes {
             continue;
         }
-        // With skipped rows, the ends of splits cannot be checked, so we do not trust an index.
+        // With skipped rows, we can't check where splits end, so we don't trust an index.
         let map = (num_wanted == num_rows).then(|| page_map(chunk, num_rows, plan, bytes));
         let mapped = map
             .flatten()
@@ -166,7 +164,7 @@ pub(crate) fn of_row_group(
     splits
 }
 
-/// Splits a chunk whose pages all have known rows.
+/// Splits a chunk with a known row count for each page.
 fn split_all(
     pages: Vec<DataPage>,
     mut splitter: Splitter,
@@ -177,7 +175,7 @@ fn split_all(
     let mut splits: Vec<_> = pages.filter_map(|page| splitter.add(page)).collect();
     splits.extend(splitter.end());
     if !checks_ends {
-        // A split with skipped rows may end before its last page, so its end is not checked.
+        // A split with skipped rows might end before its last page, so we don't check its end.
         splits.iter_mut().for_each(|split| split.end = None);
     }
     match splits.len() {
@@ -186,8 +184,8 @@ fn split_all(
     }
 }
 
-/// Returns the pages of a chunk with `num_rows` rows, which takes reading all page headers. Returns `None` if a page is
-/// larger than `largest_page` bytes, or if a header is invalid, which decoding the column reports.
+/// Returns the pages of a chunk with `num_rows` rows by reading all page headers. Returns `None` if a page is larger
+/// than `largest_page` bytes, or if a header is invalid. Decoding the column reports the latter.
 fn data_pages(
     chunk: &ChunkInPlan,
     num_rows: u64,
@@ -244,7 +242,7 @@ fn data_pages(
     })
 }
 
-/// Reads the header of the page at which `walker` is positioned.
+/// Reads the header of the page at `walker`.
 fn next_header(
     walker: &mut PageWalker,
     plan: &ReadPlan,
@@ -265,12 +263,12 @@ fn next_header(
     }
 }
 
-/// Returns the bytes of a range, or `None` if they cannot be read.
+/// Returns a range's bytes, or `None` if they can't be read.
 fn read(bytes: &mut dyn FileBytes, range: Range<u64>) -> Option<Bytes> {
     bytes.get(&range, range.end).ok()?
 }
 
-/// Returns the number of levels in a data page, and the number of rows if the header shows it.
+/// Returns a data page's level count, and its row count if the header has it.
 fn values_and_rows(header: &PageHeader, is_flat: bool) -> Option<(u64, Option<u64>)> {
     let (values, rows) = match header.type_ {
         PageType::DataPage => (header.data_page_header.as_ref()?.num_values, None),
@@ -288,8 +286,8 @@ fn values_and_rows(header: &PageHeader, is_flat: bool) -> Option<(u64, Option<u6
     Some((values, rows))
 }
 
-/// Returns a chunk's page map according to its offset index. Returns `None` if there is no offset index, or if its
-/// bytes are not at hand.
+/// Returns a chunk's page map from its offset index, or `None` if there is no offset index or its bytes are not at
+/// hand.
 fn page_map(
     chunk: &ChunkInPlan,
     num_rows: u64,
@@ -305,7 +303,7 @@ fn page_map(
     (map.num_pages() <= MAX_PAGES).then_some(map)
 }
 
-/// Returns the pages of a map. We estimate their work from their size in the file. Returns `None` if a page is probably
+/// Returns the pages of a map, with their work estimated from their stored size. Returns `None` if a page is probably
 /// larger than `largest_page` bytes.
 fn mapped_pages(chunk: &ChunkInPlan, map: &PageMap, largest_page: u64) -> Option<ChunkPages> {
     let (length, first) = (chunk.range.end - chunk.range.start, map.get(0)?);
@@ -344,7 +342,7 @@ fn mapped_pages(chunk: &ChunkInPlan, map: &PageMap, largest_page: u64) -> Option
     })
 }
 
-/// Reads a chunk's offset index. Returns `None` if the chunk does not have a valid one.
+/// Reads a chunk's offset index, or returns `None` if the chunk has no valid one.
 fn read_offset_index(
     chunk: &ChunkInPlan,
     plan: &ReadPlan,

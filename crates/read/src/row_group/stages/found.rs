@@ -1,19 +1,19 @@
-//! The rows that a stage found. We use them to learn which bytes the stages of later row groups will need.
+//! The rows found by a stage. They tell us which bytes the stages of later row groups will need.
 
 use std::ops::Range;
 
 use herringbone_core::column::selection::{RowRanges, RowSelector};
 
-/// The number of rows to which the ends of ranges are rounded. Pages have more rows than this, so the pages of the
-/// rounded ranges are nearly those of the rows, while a row group has few ranges.
+/// The granularity used to round range ends, in rows. Pages have more rows than this, so the rounded ranges touch
+/// nearly the same pages, while a row group has few ranges.
 const STRETCH: u64 = 256;
 
-/// The rows that a stage found, rounded to whole stretches.
+/// The rows found by a stage, rounded to whole stretches.
 #[derive(Debug, Default)]
 pub(super) struct Found(Vec<Range<u64>>);
 
 impl Found {
-    /// Adds rows, which must come after all others.
+    /// Adds rows. They must come after all others.
     pub(super) fn add(&mut self, piece: &RowSelector) {
         match piece {
             RowSelector::Ranges(ranges) => ranges.iter().for_each(|range| self.add_range(range)),

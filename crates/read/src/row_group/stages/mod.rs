@@ -1,4 +1,4 @@
-//! The columns of a row group in stages. Each stage tests rows, and the next one decodes only the rows that remain.
+//! A row group's columns in stages. Each stage tests rows, and the next one only decodes the remaining rows.
 //!
 //! ```text
 //! stage 0   tested first ── batch ──► bits ──► rows ┐
@@ -7,10 +7,10 @@
 //! ```
 //!
 //! Without a filter, there is one stage. A tested column is emitted as it was decoded, unless it is part of a struct
-//! that has other emitted parts. Such a column is decoded twice.
+//! with other emitted parts. In that case it is decoded twice.
 //!
-//! One thread tests as many rows as the next batch needs, and more while bytes of other columns are missing. Threads
-//! that share a stage ([`shared`]) test the whole row group before they continue with the next stage.
+//! A single thread tests as many rows as the next batch needs, and more while bytes of other columns are missing.
+//! Threads sharing a stage ([`shared`]) test the whole row group before moving on to the next stage.
 
 mod found;
 mod shared;
@@ -36,23 +36,23 @@ use herringbone_filter::Verdict;
 use found::Found;
 pub use shared::{Assembly, SharedStep, StageTask};
 
-/// The columns of the row group, in stages.
+/// The row group's columns, in stages.
 pub(crate) struct Stages {
-    /// One set of columns per stage, with the emitted one last.
+    /// One column set per stage. The emitted one comes last.
     sets: Vec<ColumnSet>,
-    /// The rows to test in each stage but the last one, which only decodes.
+    /// The rows to test in each stage, except for the last stage, which only decodes.
     rows: Vec<SelectedRows>,
-    /// The rows that each of these stages found. This is `None` once all of the stage's rows are tested.
+    /// The rows found by each of these stages, or `None` once all of the stage's rows are tested.
     found: Vec<Option<Found>>,
     num_rows: u64,
     budget: Arc<Budget>,
     /// The number of remaining rows, if there is no filter.
     rows_left: u64,
-    /// The rows that the filter may select, according to the pruning.
+    /// The rows that might pass the filter, going by the pruning.
     candidates: RowRanges,
-    /// The memory that the row group's page maps take.
+    /// The memory taken by the row group's page maps.
     _maps: Reservation,
-    /// The stage that threads share, if any. All stages before it are done.
+    /// The stage shared by threads, if any. All stages before it are done.
     shared: Option<usize>,
     /// The error to report once the row group is due.
     error: Option<Error>,
@@ -86,7 +86,7 @@ impl Stages {
         })
     }
 
-    /// Opens a row group after its pruning, or returns `None` if none of its rows can be selected.
+    /// Opens a row group after pruning, or returns `None` if none of its rows can be selected.
     ///
     /// # Errors
     /// Fails for the reasons that [`OpenRowGroup::new`] lists.
@@ -106,7 +106,7 @@ impl Stages {
         }
     }
 
-    /// Opens a row group in which some rows must be tested by the filter.
+    /// Opens a row group with some rows left for the filter to test.
     ///
     /// # Errors
     /// Fails for the reasons that [`OpenRowGroup::new`] lists.
@@ -138,9 +138,8 @@ impl Stages {
             error: None,
             failed: Vec::new(),
         };
-        // We go from the last stage to the first. The verdicts of the pruning apply to the last stage. The rows that
-        // they leave undecided are tested in all stages. Each of them sees only the rows that the stages before it
-        // accept.
+        // We go from the last stage to the first. The pruning verdicts apply to the last stage. The rows left undecided
+        // are tested in all stages, with each stage only seeing the rows accepted by the stages before it.
         let mut row_groups = Vec::new();
         for (ordinal, (filter, plan)) in plans.iter().rev().enumerate() {
             let mut rows = SelectedRows::new(filter.clone(), plan.schema().clone(), budget);
@@ -178,7 +177,7 @@ impl Stages {
         Ok(stages)
     }
 
-    /// Returns true if another plan's filters test the same columns as these, so that they can take over in place.
+    /// Returns true if another plan's filters test the same columns as these and can take over in place.
     pub(crate) fn can_replace(&self, plan: &Arc<ReadPlan>) -> bool {
         let Some(filter) = plan.filter() else {
             return false;
@@ -190,7 +189,7 @@ impl Stages {
             && (plans.iter().zip(&self.rows)).all(|((filter, _), rows)| rows.is_like(filter))
     }
 
-    /// Uses another plan's filters for the rows not tested so far. The plan must be a [possible
+    /// Switches to another plan's filters for the rows not tested so far. The plan must be a [possible
     /// replacement](Self::can_replace).
     pub(crate) fn replace_filters(&mut self, plan: &Arc<ReadPlan>) {
         let Some(filter) = plan.filter() else {
@@ -203,7 +202,7 @@ impl Stages {
         }
     }
 
-    /// Returns an upper bound on the number of rows still to be emitted.
+    /// Returns an upper bound on the number of rows left to emit.
     pub(crate) fn rows_left(&self) -> u64 {
         let Some((last, before)) = self.rows.split_last() else {
             return self.rows_left;
@@ -212,7 +211,7 @@ impl Stages {
         last.rows_left() + to_find
     }
 
-    /// Returns the row after the last emitted one, counted in the row group, or `None` if there is no filter.
+    /// Returns the row after the last emitted one, counted within the row group, or `None` if there is no filter.
     pub(crate) fn emitted_to(&self) -> Option<u64> {
         self.rows.last().map(SelectedRows::emitted_to)
     }
@@ -226,10 +225,10 @@ impl Stages {
         losses
     }
 
-    /// Returns the ranges of the file that the columns need next, about `ahead` bytes.
+    /// Returns the ranges that the columns need next, about `ahead` bytes.
     ///
-    /// The columns of later stages wait for the rows that a test selects. We include their bytes for all rows that may
-    /// be selected only if these bytes cost less than a round trip.
+    /// Later stages' columns wait for a test to select rows. We only include their bytes for all candidate rows if
+    /// these cost less than a round trip.
     pub(crate) fn planned(&self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
         let active = self.active();
         let Some(set) = self.sets.get(active) else {
@@ -243,15 +242,15 @@ impl Stages {
         ranges
     }
 
-    /// Returns the number of bytes that we may request for later stages before a test has selected their rows.
+    /// Returns the number of bytes we can request for later stages before a test has selected their rows.
     fn unproven_bytes(&self, policy: &FetchPolicy) -> u64 {
-        // Step 0 of the outlook is the pruning, so the stages follow from step 1 on.
+        // Step 0 of the outlook is the pruning, so the stages start at step 1.
         let steps = self.active() + 1..self.rows.len() + 1;
         self.budget.outlook().unproven_bytes(policy, steps)
     }
 
-    /// Returns the ranges that all columns need before anything is decoded, and the number of rounds in which they are
-    /// fetched.
+    /// Returns the ranges that all columns need before anything is decoded, and the number of rounds it takes to fetch
+    /// them.
     pub(crate) fn all_ranges(&self, policy: &FetchPolicy) -> (Vec<Range<u64>>, u64) {
         let mut ranges = self.planned(u64::MAX, policy);
         let later = self.candidates_after(self.active());
@@ -263,7 +262,7 @@ impl Stages {
         (union(ranges), rounds)
     }
 
-    /// Returns the ranges of the columns in the stages after `stage`, for all rows that may be selected.
+    /// Returns the ranges of the columns in later stages, for all candidate rows.
     fn candidates_after(&self, stage: usize) -> Vec<Range<u64>> {
         let later = self.sets.iter().skip(stage + 1);
         later
@@ -277,7 +276,7 @@ impl Stages {
         sets.flat_map(OpenRowGroup::chunk_ranges).collect()
     }
 
-    /// Returns the number of the first stage that still has rows to test, or of the last stage if there is none.
+    /// Returns the ordinal of the first stage with rows left to test, or of the last stage if there is none.
     fn active(&self) -> usize {
         let is_tested = |rows: &&SelectedRows| rows.is_tested();
         self.rows.iter().take_while(is_tested).count()
@@ -288,7 +287,7 @@ impl Stages {
     /// With `tests_ahead`, it goes on to test more rows while bytes of other columns are missing.
     ///
     /// # Errors
-    /// Returns errors in the bytes with their location in the file, and the errors of predicates.
+    /// Returns errors in the bytes along with their location in the file. Predicate errors are returned too.
     pub(crate) fn poll(
         &mut self,
         most: u64,
@@ -340,9 +339,8 @@ impl Stages {
         }
     }
 
-    /// Tests the next batch of a stage, and passes the selected rows to the next stage. Returns false if bytes are
-    /// missing. If a test that `is_ahead` fails, its error waits until it is due, because the rows before it can still
-    /// be emitted.
+    /// Tests a stage's next batch, passing the selected rows to the next stage. Returns false if bytes are missing. If
+    /// a test that `is_ahead` fails, its error waits until it is due, since the rows before it can still be emitted.
     fn test_next(
         &mut self,
         stage: usize,
@@ -382,7 +380,7 @@ impl Stages {
         Ok(true)
     }
 
-    /// Returns true if some rows must still be tested.
+    /// Returns true if some rows are left to test.
     pub(crate) fn is_testing(&self) -> bool {
         self.active() < self.rows.len()
     }
@@ -390,7 +388,7 @@ impl Stages {
     /// Tests rows before they are due, until bytes are missing or memory is short.
     ///
     /// # Errors
-    /// Returns errors in the bytes with their location in the file, and the errors of predicates.
+    /// Returns errors in the bytes along with their location in the file. Predicate errors are returned too.
     pub(crate) fn test_ahead(&mut self, budget: &Budget, bytes: &mut dyn FileBytes) -> Result<()> {
         let Some(last) = self.rows.len().checked_sub(1) else {
             return Ok(());
@@ -400,7 +398,7 @@ impl Stages {
         Ok(())
     }
 
-    /// Decodes the next batch of the first stage, for which no other stage selects rows.
+    /// Decodes the first stage's next batch. No other stage selects rows for it.
     fn poll_first(&mut self, bytes: &mut dyn FileBytes) -> Result<RowGroupStep> {
         let rows_left = match self.rows.first() {
             Some(rows) => rows.untested(),
@@ -413,7 +411,7 @@ impl Stages {
         Ok(batch.map_or(RowGroupStep::Pending, RowGroupStep::Batch))
     }
 
-    /// Records how many bytes the next stage needs for the rows that a stage found. Later row groups use this share to
+    /// Records how many bytes the next stage needs for the rows found by a stage. Later row groups use this share to
     /// decide what to request early.
     fn note_found(&mut self, stage: usize) {
         let found = self.found.get_mut(stage).and_then(Option::take);
@@ -428,7 +426,7 @@ impl Stages {
         }
     }
 
-    /// Passes the rows that a stage selected on to the next stage.
+    /// Passes the rows selected by a stage on to the next one.
     fn pass_on(&mut self, stage: usize, pieces: Vec<RowSelector>) {
         let is_tested = self.rows.get(stage).is_some_and(SelectedRows::is_tested);
         if let Some(Some(found)) = self.found.get_mut(stage) {
@@ -449,7 +447,7 @@ impl Stages {
     }
 }
 
-/// Returns the filters of a plan, each with the plan whose batches it produces. The last stage comes first.
+/// Returns a plan's filters, each with the plan whose batches it produces. The last stage comes first.
 fn filters(
     plan: &Arc<ReadPlan>,
     filter: &Arc<FilterPlan>,

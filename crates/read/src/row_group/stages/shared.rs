@@ -1,4 +1,4 @@
-//! Threads that share a stage of a row group: their tasks, and the batches in which these result.
+//! Threads sharing a stage of a row group: their tasks and the resulting batches.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::assemble::BatchAssembler;
 use crate::bytes::FileBytes;
 use crate::plan::FilterPlan;
 
-/// A unit of work on the stage that threads share.
+/// A unit of work on the stage shared by threads.
 pub enum StageTask {
     /// Work on one column of a stage.
     Column {
@@ -26,14 +26,14 @@ pub enum StageTask {
     Batch(Box<Assembly>),
 }
 
-/// The column batches that form one record batch.
+/// The column batches forming one record batch.
 pub struct Assembly {
     stage: usize,
     assembler: BatchAssembler,
     rows_left: u64,
     /// The tested columns to join with the batch.
     joiner: Option<Joiner>,
-    /// The filter that tests the batch, unless the stage is the last one.
+    /// The filter to test the batch with, unless this is the last stage.
     filter: Option<Arc<FilterPlan>>,
     result: Result<Option<Assembled>>,
 }
@@ -45,7 +45,7 @@ enum Assembled {
 }
 
 impl StageTask {
-    /// Does the work. `bytes` must have all bytes that the task needs, because it cannot wait for them.
+    /// Does the work. `bytes` must have everything the task needs, because a task cannot wait.
     pub fn run(&mut self, bytes: &mut dyn FileBytes) {
         match self {
             Self::Column { task, .. } => task.run(bytes),
@@ -55,7 +55,7 @@ impl StageTask {
 }
 
 impl Assembly {
-    /// Assembles the batch, and tests it unless it is from the last stage.
+    /// Assembles the batch, then tests it unless it is from the last stage.
     pub fn run(&mut self) {
         self.result = self.assemble().map(Some);
     }
@@ -73,9 +73,9 @@ impl Assembly {
     }
 }
 
-/// The state of the stage that threads share.
+/// The state of the stage shared by threads.
 pub enum SharedStep {
-    /// Tasks are in progress, or they wait for a thread.
+    /// Tasks are in progress or queued.
     Pending,
     /// The next stage's columns must be [split](crate::RowGroupRead::share).
     Split,
@@ -86,10 +86,10 @@ pub enum SharedStep {
 }
 
 impl Stages {
-    /// Continues with the first stage that still has rows to decode, and splits its columns among `threads` threads.
-    /// The page headers are read from `bytes`.
+    /// Continues with the first stage that has rows left to decode, splitting its columns among `threads` threads. The
+    /// page headers are read from `bytes`.
     pub(crate) fn share(&mut self, threads: usize, bytes: &mut dyn FileBytes) {
-        // A limit may have ended the stage before all of its rows were tested.
+        // A limit might have ended the stage before all of its rows were tested.
         if let Some(stage) = self.shared
             && let Some(rows) = self.rows.get_mut(stage).filter(|rows| !rows.is_tested())
         {
@@ -104,7 +104,7 @@ impl Stages {
         }
     }
 
-    /// Returns the state of the stage that threads share. At most `most` rows need to be found.
+    /// Returns the state of the stage shared by threads. At most `most` rows have to be found.
     ///
     /// # Errors
     /// Returns the due error.
@@ -119,7 +119,7 @@ impl Stages {
             if self.is_stage_over(most) {
                 return Ok(SharedStep::Split);
             }
-            // A thread tests the gathered batch later, but an error of a column is due at once.
+            // A thread tests the gathered batch later, but a column's error is due at once.
             if let Some(set) = self.sets.get_mut(stage) {
                 set.gather(None)?;
             }
@@ -136,8 +136,8 @@ impl Stages {
         Ok(assembly.map_or(SharedStep::Pending, SharedStep::Batch))
     }
 
-    /// Returns true if the stage that threads share has tested all rows. The last testing stage is also over once
-    /// `most` selected rows are found.
+    /// Returns true if the shared stage has tested all rows. The last testing stage is also over once `most` selected
+    /// rows are found.
     pub(crate) fn is_stage_over(&self, most: u64) -> bool {
         let Some((stage, rows)) = self
             .shared
@@ -149,7 +149,7 @@ impl Stages {
         self.error.is_none() && (rows.is_tested() || has_enough)
     }
 
-    /// Returns the number of rows, as far as they are known, that a stage still has to decode.
+    /// Returns the number of rows known so far that a stage has left to decode.
     fn rows_of(&self, stage: usize) -> u64 {
         match stage.checked_sub(1).and_then(|below| self.rows.get(below)) {
             Some(below) => below.num_selected(),
@@ -176,8 +176,7 @@ impl Stages {
         }))
     }
 
-    /// Takes the most urgent task of the stage that threads share. Its batch is at most `ahead` batches after the due
-    /// one.
+    /// Takes the shared stage's most urgent task, at most `ahead` batches after the due batch.
     pub(crate) fn take_task(&mut self, ahead: u64) -> Option<StageTask> {
         let stage = self.shared.filter(|_| self.error.is_none())?;
         let is_tested = self.rows.get(stage).map(SelectedRows::is_tested);
@@ -205,10 +204,10 @@ impl Stages {
         self.error.is_none() && set.is_some_and(|set| set.has_task(ahead))
     }
 
-    /// Takes back a task after it ran. Returns the batch that it completed, if this batch is from the last stage.
+    /// Takes back a task after it has run. Returns the completed batch, if it is from the last stage.
     ///
     /// # Errors
-    /// Returns the error of a batch in the last stage.
+    /// Returns the error of a last-stage batch.
     pub(crate) fn deliver(&mut self, task: StageTask) -> Result<Option<RecordBatch>> {
         match task {
             StageTask::Column { stage, task } => {
@@ -223,7 +222,7 @@ impl Stages {
 
     fn deliver_batch(&mut self, assembly: Box<Assembly>) -> Result<Option<RecordBatch>> {
         let stage = assembly.stage;
-        // A limit may have ended the stage while the task was running.
+        // A limit might have ended the stage while the task was running.
         if self.shared.is_some_and(|shared| stage < shared) {
             return Ok(None);
         }
@@ -263,13 +262,14 @@ impl Stages {
         Ok(batch)
     }
 
-    /// Returns the number of batches still to be emitted, if the last stage is in progress.
+    /// Returns the number of batches left to emit, if the last stage is in progress.
     pub(crate) fn batches_left(&self) -> Option<u64> {
         let stage = self.shared.filter(|stage| *stage == self.rows.len())?;
         self.sets.get(stage).map(ColumnSet::batches_left)
     }
 
-    /// Returns true if a column was split at a wrong row. One thread must then decode the row group again.
+    /// Returns true if a column was split at the wrong row. In that case, a single thread must decode the row group
+    /// again.
     pub(crate) fn is_split_wrong(&self) -> bool {
         self.sets.iter().any(ColumnSet::is_split_wrong)
     }
