@@ -1,4 +1,4 @@
-//! Keys, which are wiped when they are dropped and never printed.
+//! Keys. They are wiped on drop and never printed.
 
 use std::{
     fmt,
@@ -33,7 +33,7 @@ pub enum KeyLength {
 }
 
 impl KeyLength {
-    /// Returns the length's byte count.
+    /// Returns the length in bytes.
     #[must_use]
     pub const fn bytes(self) -> usize {
         match self {
@@ -43,7 +43,7 @@ impl KeyLength {
         }
     }
 
-    /// Returns the key length with this number of bits.
+    /// Returns the key length for this number of bits.
     ///
     /// # Errors
     /// Fails with [Argument](ErrorKind::Argument) if it is not 128, 192 or 256.
@@ -72,9 +72,9 @@ impl KeyLength {
 
 /// An AES key of 128, 192 or 256 bits.
 ///
-/// Clones share the bytes, the key schedule, which is expanded only once, and the counter of
-/// invocations. When the last clone is dropped, everything is wiped. If one key serves a footer and
-/// some columns, pass clones instead of creating it twice, so that its invocations are counted
+/// Clones share the bytes, the invocation counter and the key schedule, which is only expanded
+/// once. When the last clone is dropped, everything is wiped. If one key serves a footer and some
+/// columns, pass clones rather than creating it twice, so that its invocations are counted
 /// together.
 ///
 /// ```
@@ -90,7 +90,7 @@ impl KeyLength {
 pub struct Key(Arc<Inner>);
 
 struct Inner {
-    // The bytes are on the heap, so that moving a key does not leave a copy in the old place.
+    // The bytes are on the heap, so that moving a key doesn't leave a copy behind.
     bytes: Zeroizing<Box<[u8]>>,
     length: KeyLength,
     cipher: Box<dyn AesCipher>,
@@ -137,21 +137,22 @@ impl Key {
         self.0.length
     }
 
-    /// Returns the key's bytes, so that you can wrap them. If you copy them, you have to wipe the
-    /// copies.
+    /// Returns the key's bytes, so that you can wrap them. If you copy the bytes, you have to wipe
+    /// the copies.
     #[must_use]
     pub fn expose_bytes(&self) -> &[u8] {
         &self.0.bytes
     }
 
-    /// Returns the AES cipher with this key, for decryption.
+    /// Returns this key's AES cipher for decryption.
     pub(crate) fn cipher(&self) -> &dyn AesCipher {
         self.0.cipher.as_ref()
     }
 
-    /// Returns the AES cipher with this key for one encryption, and counts the encryption.
+    /// Returns this key's AES cipher for one encryption, which it counts.
     ///
-    /// This fails with a key error if the key has already encrypted [`MAX_INVOCATIONS`] times.
+    /// This fails with a key error if the key has already been used for [`MAX_INVOCATIONS`]
+    /// encryptions.
     pub(crate) fn cipher_for_encryption(&self) -> Result<&dyn AesCipher> {
         let count = |count| (count < MAX_INVOCATIONS).then_some(count + 1);
         let invocations = &self.0.invocations;
@@ -167,7 +168,7 @@ impl Key {
 }
 
 impl PartialEq for Key {
-    /// Compares in constant time, so that the time reveals nothing about the bytes.
+    /// Compares in constant time, so that timing reveals nothing about the bytes.
     fn eq(&self, other: &Self) -> bool {
         self.0.bytes.ct_eq(&other.0.bytes).into()
     }

@@ -1,14 +1,12 @@
-//! Parquet Modular Encryption, with the keys of files, the checks that readers make, and the key
-//! tools that parquet-java and pyarrow share.
+//! Parquet Modular Encryption: keys, the checks made by readers, and the key tools shared by parquet-java and pyarrow.
 //!
-//! Files are encrypted module by module. The modules are the footer and, for each encrypted column,
-//! the metadata, page headers, pages, indexes and bloom filters. Each column can have its own key,
-//! so that a reader only needs the keys of the footer and of the columns that it reads. Every
-//! module is encrypted together with its place in the file, so that a reader notices if one module
-//! replaces another.
+//! Files are encrypted module by module. The modules are the footer and, for each encrypted column, the metadata, page
+//! headers, pages, indexes and bloom filters. Each column can have its own key, so that a reader only needs the keys of
+//! the footer and of the columns it reads. Every module is encrypted along with its place in the file, so that a reader
+//! notices if one module replaces another.
 //!
-//! [`FileEncryptionProperties`] are a writer's keys and policies, and [`FileDecryptionProperties`]
-//! are a reader's. If you keep the keys in a key management service, use [`key_tools`].
+//! [`FileEncryptionProperties`] are a writer's keys and policies, and [`FileDecryptionProperties`] are a reader's. If
+//! you keep your keys in a key management service, use [`key_tools`].
 //!
 //! ```
 //! # use std::sync::Arc;
@@ -40,8 +38,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The lower layer encrypts single modules. A [`ModuleKey`] encrypts and decrypts the modules of
-//! its file, and a [`ModuleId`] identifies one of them.
+//! The lower layer encrypts single modules. You rarely need it, unless you work with modules of your own. A
+//! [`ModuleKey`] encrypts and decrypts its file's modules, and a [`ModuleId`] identifies one of them.
 //!
 //! ```
 //! use herringbone::encryption::{

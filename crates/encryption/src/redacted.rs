@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-/// The number of some bytes. It prints this number, because the bytes themselves must not be
-/// printed.
+/// A byte count, printed in place of the bytes because these must not be printed.
 pub(crate) struct Redacted(pub usize);
 
 impl fmt::Debug for Redacted {
@@ -12,7 +11,7 @@ impl fmt::Debug for Redacted {
     }
 }
 
-/// Redacts bytes that may be absent.
+/// Redacts bytes that might be absent.
 pub(crate) fn redacted(bytes: Option<&[u8]>) -> Option<Redacted> {
     bytes.map(|bytes| Redacted(bytes.len()))
 }

@@ -1,7 +1,7 @@
 //! Merges several sorted runs into one.
 //!
-//! The runs are in a heap, at whose top is the run with the least row. Each cursor keeps the first
-//! bytes of its row's key as a number, so that most comparisons do not have to look at the keys.
+//! The runs form a heap, with the least row's run at the top. Each cursor caches the first bytes of
+//! its row's key as a number, so that most comparisons don't have to look at the keys.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -15,13 +15,12 @@ use super::dictionaries::Dictionaries;
 use super::gather::{RowPosition, gather_batches};
 use super::run::{Run, RunReader};
 
-/// The runs that are merged, with the oldest rows first.
+/// A merge of runs, given with the oldest rows first.
 pub(super) struct Merge {
     cursors: Vec<Cursor>,
-    /// The ordinals of the cursors that have rows left, as a heap whose first cursor has the least
-    /// row.
+    /// The ordinals of the cursors with rows left, as a heap. The first cursor has the least row.
     heap: Vec<usize>,
-    /// The batches that the rows in `places` come from, including the cursors' current batches.
+    /// The source batches of the rows in `places`, including the cursors' current batches.
     sources: Vec<RecordBatch>,
     places: Vec<RowPosition>,
     batch_rows: usize,
@@ -29,7 +28,7 @@ pub(super) struct Merge {
     ready: VecDeque<RecordBatch>,
 }
 
-/// A cursor that stands at a row of a run.
+/// A cursor at a row of a run.
 struct Cursor {
     reader: RunReader,
     batch: RecordBatch,
@@ -42,7 +41,7 @@ struct Cursor {
 }
 
 impl Cursor {
-    /// Reads the next batch that has rows, and returns false after the last one.
+    /// Reads the next non-empty batch, or returns false after the last one.
     fn read(&mut self, keys: &mut SortKeys, dictionaries: &mut Dictionaries) -> Result<bool> {
         loop {
             let Some(batch) = self.reader.next()? else {
@@ -131,7 +130,7 @@ impl Merge {
         batch.map(|batch| dictionaries.put_back(&batch)).transpose()
     }
 
-    /// Returns the next sorted rows without their dictionaries, as runs store them.
+    /// Returns the next sorted rows in their stored form, without dictionaries.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::next`].
@@ -163,7 +162,7 @@ impl Merge {
         Ok(self.ready.pop_front())
     }
 
-    /// Takes the least row and returns false if there are no rows left.
+    /// Takes the least row, or returns false if there are no rows left.
     fn step(&mut self, keys: &mut SortKeys, dictionaries: &mut Dictionaries) -> Result<bool> {
         let Some(&ordinal) = self.heap.first() else {
             return Ok(false);
@@ -185,7 +184,7 @@ impl Merge {
         Ok(true)
     }
 
-    /// Moves the cursor at `place` down the heap, until no cursor below it has a lesser row.
+    /// Sifts the cursor at `place` down the heap, until no cursor below it has a lesser row.
     fn sift_down(&mut self, mut place: usize) {
         loop {
             let mut least = place;
@@ -202,8 +201,8 @@ impl Merge {
         }
     }
 
-    /// Returns true if the row at one place of the heap sorts before the row at another. Equal rows
-    /// have the order of their runs, which keeps the sort stable.
+    /// Returns true if one heap place's row sorts before another's. Ties are broken by run order,
+    /// which keeps the sort stable.
     fn is_less(&self, place: usize, other: usize) -> bool {
         let ordinal = |place: usize| self.heap.get(place).copied();
         let (Some(a), Some(b)) = (ordinal(place), ordinal(other)) else {

@@ -107,8 +107,8 @@ impl WritePlan {
         Ok(leaves)
     }
 
-    /// Returns true if another file's row group, sorted as `metadata` declares, satisfies this file's sorting columns.
-    /// `leaves` are its columns' leaves.
+    /// Returns true if another file's row group can declare this file's sorting columns, because it is sorted as
+    /// `metadata` declares. `leaves` are its columns' leaves.
     ///
     /// # Errors
     /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if rows must be sorted, but the row group does

@@ -42,7 +42,7 @@ pub(super) fn sampled_trial_after(row_group_values: usize) -> usize {
     (row_group_values / PART_OF_FEW).clamp(*SAMPLED_TRIAL_AFTER.start(), *SAMPLED_TRIAL_AFTER.end())
 }
 
-/// The growth of a dictionary, as counted at page boundaries.
+/// The growth of a dictionary so far. Used to predict if the dictionary will pay off.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Growth {
     /// The counts at the end of the first page, or zero if the last values start there.

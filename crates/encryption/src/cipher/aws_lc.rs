@@ -1,4 +1,4 @@
-//! Uses the AES of AWS-LC, which is written in C and assembly.
+//! Uses AES from AWS-LC, written in C and assembly.
 
 use aws_lc_rs::{
     aead::{self, AES_128_GCM, AES_192_GCM, AES_256_GCM, Aad, LessSafeKey, UnboundKey},

@@ -1,5 +1,5 @@
-//! Uses the AES-GCM of ring, which is written in C and assembly. ring has neither CTR nor keys of
-//! 192 bits, so we use the RustCrypto implementation for these.
+//! Uses AES-GCM from ring, written in C and assembly. Since ring has neither CTR nor 192-bit keys,
+//! we fall back to the RustCrypto implementation for these.
 
 use std::hint::black_box;
 
@@ -31,7 +31,7 @@ struct Ring {
 }
 
 impl Ring {
-    /// Replaces the key schedule by one for a key of zeros, because ring does not wipe keys.
+    /// Overwrites the key schedule with that of an all-zero key, because ring does not wipe keys.
     fn wipe(&mut self) {
         let algorithm = self.gcm.algorithm();
         let no_key = vec![0; algorithm.key_len()];

@@ -1,5 +1,5 @@
-//! Uses the AES of the RustCrypto project. It is pure Rust, and uses the processor's AES
-//! instructions if it has them.
+//! Uses AES from the RustCrypto project. It is pure Rust, and uses the processor's AES instructions
+//! if available.
 
 use aes::{
     Aes128, Aes192, Aes256,
@@ -31,7 +31,7 @@ struct RustCrypto<A> {
     aes: A,
 }
 
-/// The bounds that AES fulfils for any key length.
+/// The bounds fulfilled by AES for any key length.
 trait Aes: BlockSizeUser<BlockSize = U16> + BlockCipherEncrypt + KeyInit + Clone {}
 
 impl<A: BlockSizeUser<BlockSize = U16> + BlockCipherEncrypt + KeyInit + Clone> Aes for A {}

@@ -1,4 +1,4 @@
-//! Encodes and decodes the crypto metadata of a column.
+//! Encodes and decodes a column's crypto metadata.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use herringbone_format::thrift::{CompactReader, CompactWriter, Field, Wire};
 use super::{MAX_DEPTH, binary, non_empty, write_binary};
 use crate::{Result, redacted::redacted};
 
-/// The key that encrypts a column chunk, which the specification calls `ColumnCryptoMetaData`.
+/// The key encrypting a column chunk, called `ColumnCryptoMetaData` in the specification.
 #[derive(Clone, PartialEq, Eq)]
 pub enum ColumnCryptoMetadata {
     /// The footer key.
@@ -16,7 +16,7 @@ pub enum ColumnCryptoMetadata {
     ColumnKey {
         /// The column's path, as the writer recorded it.
         path_in_schema: Vec<String>,
-        /// The metadata that identifies the key, or `None` if it is empty.
+        /// The metadata identifying the key, or `None` if it is empty.
         key_metadata: Option<Vec<u8>>,
     },
 }
@@ -47,8 +47,8 @@ impl ColumnCryptoMetadata {
         found.ok_or_else(|| reader.corrupt("the kind of key of an encrypted column is missing"))
     }
 
-    /// Returns the column's path, as the writer recorded it. The path is empty if the column uses
-    /// the footer key.
+    /// Returns the column's path as recorded by the writer. It is empty if the column uses the
+    /// footer key.
     #[must_use]
     pub fn path_in_schema(&self) -> &[String] {
         match self {

@@ -1,4 +1,4 @@
-//! Encodes and decodes the algorithm that encrypts a file.
+//! Encodes and decodes a file's encryption algorithm.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use herringbone_format::thrift::{CompactReader, CompactWriter, Field, Wire};
 use super::{MAX_DEPTH, binary, write_binary};
 use crate::{Algorithm, Result, redacted::redacted};
 
-/// The algorithm that encrypts a file and the algorithm's parameters, which the specification calls
-/// `EncryptionAlgorithm`.
+/// A file's encryption algorithm and its parameters, called `EncryptionAlgorithm` in the
+/// specification.
 #[derive(Clone, PartialEq, Eq)]
 pub struct EncryptionAlgorithm {
     /// The algorithm.
     pub algorithm: Algorithm,
-    /// The prefix of the additional authenticated data, if it is stored in the file.
+    /// The prefix of the additional authenticated data, if the file stores it.
     pub aad_prefix: Option<Vec<u8>>,
     /// The file's random identifier.
     pub aad_file_unique: Vec<u8>,
@@ -90,7 +90,7 @@ impl EncryptionAlgorithm {
         writer.begin_struct();
         write_binary(writer, 1, self.aad_prefix.as_deref());
         write_binary(writer, 2, Some(&self.aad_file_unique));
-        // We write the field even if it is false, because some readers do not treat a missing field
+        // We write the field even if it's false, because some readers don't treat a missing field
         // as false.
         let boolean = if self.supply_aad_prefix {
             Wire::BooleanTrue

@@ -1,4 +1,4 @@
-//! Encodes and decodes the metadata before an encrypted footer.
+//! Encodes and decodes the metadata in front of an encrypted footer.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use herringbone_format::thrift::{CompactReader, CompactWriter, Field, Wire};
 use super::{EncryptionAlgorithm, MAX_DEPTH, binary, non_empty, write_binary};
 use crate::{Result, redacted::redacted};
 
-/// The metadata before an encrypted footer, which the specification calls `FileCryptoMetaData`.
+/// The metadata in front of an encrypted footer, called `FileCryptoMetaData` in the specification.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FileCryptoMetadata {
-    /// The algorithm that encrypts the file.
+    /// The file's encryption algorithm.
     pub encryption_algorithm: EncryptionAlgorithm,
-    /// The metadata that identifies the footer key, or `None` if it is empty.
+    /// The metadata identifying the footer key, or `None` if it is empty.
     pub key_metadata: Option<Vec<u8>>,
 }
 
 impl FileCryptoMetadata {
-    /// Decodes the struct at the start of `bytes`, and also returns its length. The encrypted
-    /// footer follows.
+    /// Decodes the struct at the start of `bytes`, also returning its length. The encrypted footer
+    /// follows.
     ///
     /// # Errors
     /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the bytes are malformed, and with
@@ -46,7 +46,7 @@ impl FileCryptoMetadata {
         Ok((metadata, reader.position()))
     }
 
-    /// Encodes the bytes that stand before an encrypted footer.
+    /// Encodes the bytes in front of an encrypted footer.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = CompactWriter::new();

@@ -1,11 +1,10 @@
-//! The plaintext metadata that a file has about its encryption (sections 5.2 to 5.5).
+//! A file's plaintext metadata about its encryption (sections 5.2 to 5.5).
 //!
-//! A [`FileCryptoMetadata`] is stored before an encrypted footer. A plaintext footer has an [`EncryptionAlgorithm`]
-//! in its field 8, and the metadata of the signing key in field 9. Each encrypted column chunk has a
-//! [`ColumnCryptoMetadata`] in its field 8.
+//! A [`FileCryptoMetadata`] precedes an encrypted footer. A plaintext footer has an [`EncryptionAlgorithm`] in its
+//! field 8 and the signing key's metadata in field 9. Each encrypted column chunk has a [`ColumnCryptoMetadata`] in its
+//! field 8.
 //!
-//! Note that a [`FileCryptoMetadata`] is not authenticated, so anyone who may write to the file can
-//! change it.
+//! Note that a [`FileCryptoMetadata`] is not authenticated, so anyone with write access to the file can change it.
 
 mod column;
 mod encryption_algorithm;
@@ -22,7 +21,7 @@ pub use column::ColumnCryptoMetadata;
 pub use encryption_algorithm::EncryptionAlgorithm;
 pub use file::FileCryptoMetadata;
 
-/// The maximum nesting depth of thrift values that we skip in unknown fields.
+/// The maximum nesting depth of thrift values skipped in unknown fields.
 const MAX_DEPTH: usize = 16;
 
 fn binary(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Option<Vec<u8>>> {
@@ -30,7 +29,7 @@ fn binary(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Option<Vec<u8>>>
     reader.binary().map(|bytes| Some(bytes.to_vec()))
 }
 
-/// Replaces empty key metadata by `None`, because some writers always set it.
+/// Replaces empty key metadata with `None`, since some writers always set it.
 fn non_empty(bytes: Option<Vec<u8>>) -> Option<Vec<u8>> {
     bytes.filter(|bytes| !bytes.is_empty())
 }

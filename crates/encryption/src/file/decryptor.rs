@@ -19,8 +19,8 @@ use crate::{
     properties::{FileDecryptionProperties, KeyAnswer, dotted},
 };
 
-/// A decryptor for one file. It finds the footer's and the columns' keys, and retrieves each key
-/// only once. Threads may share it.
+/// A decryptor for one file. It finds the footer and column keys, retrieving each key only once.
+/// Threads can share it.
 pub struct FileDecryptor {
     properties: FileDecryptionProperties,
     algorithm: Algorithm,
@@ -31,7 +31,7 @@ pub struct FileDecryptor {
 }
 
 impl FileDecryptor {
-    /// Creates a decryptor for a file that claims to be encrypted by `algorithm`.
+    /// Creates a decryptor for a file claiming to be encrypted with `algorithm`.
     /// `footer_key_metadata` identifies the key that encrypts or signs the footer.
     ///
     /// # Errors
@@ -68,21 +68,21 @@ impl FileDecryptor {
         self.algorithm
     }
 
-    /// Returns the properties that the decryptor was created with.
+    /// Returns the properties the decryptor was created with.
     #[must_use]
     pub fn properties(&self) -> &FileDecryptionProperties {
         &self.properties
     }
 
     /// Returns true if the file is in DuckDB's dialect. In this dialect, column chunks do not
-    /// record that they are encrypted, but all of them are, with the footer key. And the body
-    /// length in a page header excludes the [overhead](ModuleKey::overhead) of its module.
+    /// record that they are encrypted, but all of them are, with the footer key. In addition, the
+    /// body length in a page header excludes its module's [overhead](ModuleKey::overhead).
     #[must_use]
     pub fn is_duckdb_dialect(&self) -> bool {
         self.is_duckdb_dialect
     }
 
-    /// Returns true if a footer key may be available. Without one, you can still read the
+    /// Returns true if a footer key might be available. Without one, you can still read the
     /// unencrypted columns of a file with a plaintext footer, but the signature is not verified.
     #[must_use]
     pub fn has_footer_key(&self) -> bool {
@@ -103,11 +103,11 @@ impl FileDecryptor {
         )
     }
 
-    /// Returns the key of the column with the path `leaf`. `metadata` is the crypto metadata of its
-    /// chunk.
+    /// Returns the key for the column with the path `leaf`. `metadata` is its chunk's crypto
+    /// metadata.
     ///
     /// # Errors
-    /// Fails with [Key](ErrorKind::Key) if there is none, and names the column. Errors from the key
+    /// Fails with [Key](ErrorKind::Key) if there is none, naming the column. Errors from the key
     /// retriever are returned too.
     pub fn column_key(
         &self,
@@ -125,7 +125,7 @@ impl FileDecryptor {
         }
     }
 
-    /// Supplies the key that `request` needs.
+    /// Supplies the key for `request`.
     pub fn supply_key(&self, request: &KeyRequest, key: Key) {
         let mut retrieved = self
             .retrieved
@@ -134,11 +134,11 @@ impl FileDecryptor {
         retrieved.insert(request.key_metadata.clone(), key);
     }
 
-    /// Checks that a decrypted or verified footer names no other algorithm than the file.
+    /// Checks that a decrypted or verified footer does not contradict the file's algorithm.
     ///
     /// # Errors
     /// Fails with [Key](ErrorKind::Key) if it names another algorithm, because then the plaintext
-    /// metadata was changed.
+    /// metadata was tampered with.
     pub fn check_key_value_metadata(&self, footer: &[KeyValue]) -> Result<()> {
         recorded_algorithm::check(self.algorithm, footer)
     }
@@ -177,8 +177,8 @@ impl FileDecryptor {
         if let Some(key) = retrieved.get(key_metadata) {
             return Ok(self.ready(key.clone()));
         }
-        // We release the lock, because retrievers may be slow. Two threads may thus request one key
-        // twice, but neither waits for another thread's key.
+        // We release the lock, since retrievers can be slow. Two threads might therefore request
+        // the same key twice, but neither waits for another thread's key.
         drop(retrieved);
         let request = KeyRequest::new(
             key_metadata.to_vec(),

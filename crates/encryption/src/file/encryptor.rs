@@ -14,11 +14,10 @@ use crate::{
     random,
 };
 
-/// The byte count of the random file identifier. Other writers use the same length.
+/// The size of the random file identifier in bytes. Other writers use the same length.
 const FILE_UNIQUE_BYTES: usize = 8;
 
-/// An encryptor for one file. It draws the file's identifier when it is created, and threads may
-/// share it.
+/// An encryptor for one file. It draws the file's identifier on creation. Threads can share it.
 #[derive(Debug)]
 pub struct FileEncryptor {
     properties: FileEncryptionProperties,
@@ -27,35 +26,34 @@ pub struct FileEncryptor {
     columns: Vec<Option<ColumnEncryptor>>,
 }
 
-/// The way in which a column is encrypted.
+/// A column's encryption: its key, and the metadata to write.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ColumnEncryptor {
-    /// The key of all the column's modules.
+    /// The key for all of the column's modules.
     pub key: ModuleKey,
-    /// The crypto metadata that each of its column chunks gets.
+    /// The crypto metadata for each of its column chunks.
     pub crypto_metadata: ColumnCryptoMetadata,
-    /// True if the metadata of its chunks is a separate module, in field 9 of `ColumnChunk`.
+    /// True if its chunk metadata is a separate module, in field 9 of `ColumnChunk`.
     pub encrypts_metadata: bool,
-    /// True if field 3 of `ColumnChunk` has metadata too. If `encrypts_metadata` is also true, that
+    /// True if field 3 of `ColumnChunk` has metadata too. If `encrypts_metadata` is also true, this
     /// metadata reveals nothing about values.
     pub has_plain_metadata: bool,
 }
 
 impl FileEncryptor {
-    /// Creates an encryptor for a new file. `leaves` are the paths of its leaves, in the order of
-    /// its schema.
+    /// Creates an encryptor for a new file. `leaves` are its leaf paths, in schema order.
     ///
     /// # Errors
-    /// Fails with [Argument](crate::ErrorKind::Argument) if the properties name a column that the
-    /// file does not have, or if the file has more than [`MAX_ORDINALS`] columns, and with
+    /// Fails with [Argument](crate::ErrorKind::Argument) if the properties name a column missing
+    /// from the file, or if the file has more than [`MAX_ORDINALS`] columns, and with
     /// [Io](crate::ErrorKind::Io) if random bytes are not available.
     pub fn new(properties: &FileEncryptionProperties, leaves: &[ColumnPath]) -> Result<Self> {
         Self::with_siblings(properties, leaves, &[])
     }
 
-    /// Creates an encryptor for a file in which some leaves belong to sibling fields of others.
-    /// Such a leaf uses its sibling's key, unless the properties name the leaf itself.
+    /// Creates an encryptor for a file with sibling fields. A sibling field's leaf uses its
+    /// sibling's key, unless the properties name the leaf itself.
     ///
     /// This fails for the reasons of [`new`](Self::new).
     pub(super) fn with_siblings(
@@ -123,8 +121,8 @@ impl FileEncryptor {
         self.columns.get(leaf)?.as_ref()
     }
 
-    /// Returns the metadata that we store before an encrypted footer. A plaintext footer has the
-    /// algorithm in field 8 instead, and the key metadata in field 9.
+    /// Returns the metadata to store in front of an encrypted footer. Note that a plaintext footer
+    /// has the algorithm in field 8 instead, and the key metadata in field 9.
     #[must_use]
     pub fn file_crypto_metadata(&self) -> FileCryptoMetadata {
         let (prefix, store) = self.properties.aad_prefix();
@@ -139,8 +137,8 @@ impl FileEncryptor {
         }
     }
 
-    /// Returns an entry for the footer's key-value metadata. Thanks to it, our reader detects
-    /// changes to the plaintext metadata.
+    /// Returns an entry for the footer's key-value metadata. It lets our reader detect changes to
+    /// the plaintext metadata.
     #[must_use]
     pub fn key_value(&self) -> KeyValue {
         recorded_algorithm::key_value(self.properties.algorithm())

@@ -1,5 +1,5 @@
-//! Implements the traits for reading and writing. Properties open files, and files return the
-//! ciphers of their columns.
+//! Implements the reading and writing traits. Properties open files, and files return their
+//! columns' ciphers.
 
 use std::fmt;
 use std::path::Path;
@@ -91,7 +91,7 @@ impl Decryption for FileDecryptionProperties {
 }
 
 /// Properties that differ between files. Each file is opened with the properties that the factory
-/// returns for its path.
+/// returns for its path. Use this if each file of a data set has keys of its own.
 #[derive(Clone, Copy)]
 pub struct PerFile<F>(pub F);
 
@@ -101,7 +101,7 @@ impl<F> fmt::Debug for PerFile<F> {
     }
 }
 
-/// Returns a path as UTF-8 text, because a factory takes text.
+/// Returns a path as UTF-8 text, since a factory takes text.
 fn text(path: Option<&Path>) -> Result<&str> {
     let path = path.and_then(Path::to_str);
     path.ok_or_else(|| Error::argument("per-file properties need a file with a path in UTF-8"))

@@ -1,8 +1,8 @@
 //! Records the algorithm a second time, in an authenticated place.
 //!
-//! If a file has an encrypted footer, its crypto metadata is in plaintext. An attacker can change
-//! it, so that readers take pages of AES_GCM_V1 for pages of AES_GCM_CTR_V1, which are not
-//! authenticated. Therefore our writer repeats the algorithm in the footer's key-value metadata.
+//! A file with an encrypted footer has its crypto metadata in plaintext. An attacker can change it
+//! to make readers take AES_GCM_V1 pages for AES_GCM_CTR_V1 pages, which aren't authenticated. So
+//! our writer repeats the algorithm in the footer's key-value metadata.
 
 use herringbone_format::KeyValue;
 use herringbone_format::modular_encryption::ALGORITHM_KEY;
@@ -14,8 +14,7 @@ pub(crate) fn key_value(algorithm: Algorithm) -> KeyValue {
     KeyValue::new(ALGORITHM_KEY, algorithm.name())
 }
 
-/// Rejects a footer that names another algorithm. A footer may also name none, because only our
-/// files name one.
+/// Rejects a footer naming another algorithm. It can also name none, since only our files name one.
 pub(crate) fn check(algorithm: Algorithm, footer: &[KeyValue]) -> Result<()> {
     let recorded = footer.iter().filter(|entry| entry.key == ALGORITHM_KEY);
     for entry in recorded {

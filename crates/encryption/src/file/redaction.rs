@@ -2,10 +2,10 @@
 
 use herringbone_format::ColumnMetaData;
 
-/// Returns the metadata of an encrypted column that readers without keys see in a plaintext footer:
-/// the location and compression of its pages. We remove anything that reveals values, such as
-/// bounds, counts, sizes, geometries, page encodings and the writer's additions. We also remove the
-/// location of the bloom filter, because such readers could not read it.
+/// Returns an encrypted column's metadata as readers without keys see it in a plaintext footer: the
+/// location and compression of its pages. We remove anything that reveals values, such as bounds,
+/// counts, sizes, geometries, page encodings and the writer's additions. We also remove the bloom
+/// filter's location, because such readers could not read it.
 #[must_use]
 pub fn redacted_metadata(metadata: &ColumnMetaData) -> ColumnMetaData {
     ColumnMetaData::new(

@@ -1,4 +1,4 @@
-//! Encrypts another file in the same way as an existing one.
+//! Encrypts another file the way an existing file is encrypted.
 
 use herringbone_format::modular_encryption::KeyStep;
 
@@ -11,12 +11,11 @@ use crate::{
     },
 };
 
-/// Returns properties that encrypt another file like the file that `file` describes. The algorithm,
-/// kind of footer, AAD prefix, keys and key metadata are the same. `columns` lists the columns of
-/// the new file. Each has the crypto metadata of one of its chunks, or `None` if it is not
-/// encrypted. Key metadata may refer to [external key
-/// material](crate::key_tools::FileKeyMaterialStore), and then the new file needs this material
-/// too.
+/// Returns properties that encrypt another file like the one described by `file`, with the same
+/// algorithm, kind of footer, AAD prefix, keys and key metadata. `columns` lists the new file's
+/// columns. Each has the crypto metadata of one of its chunks, or `None` if it is not encrypted.
+/// Key metadata can refer to [external key material](crate::key_tools::FileKeyMaterialStore). In
+/// that case, the new file needs this material too.
 ///
 /// # Errors
 /// Fails with [Key](crate::ErrorKind::Key) if a key is missing or not available yet, and for the
@@ -41,7 +40,7 @@ pub fn encryption_like(
         .other_columns(OtherColumns::Plaintext);
     for (path, column) in columns {
         builder = match &column {
-            // The columns of this dialect do not record that they are encrypted.
+            // This dialect's columns don't record that they're encrypted.
             None if decryptor.is_duckdb_dialect() => builder.column_with_footer_key(path),
             None => builder,
             Some(ColumnCryptoMetadata::FooterKey) => builder.column_with_footer_key(path),

@@ -1,7 +1,7 @@
-//! Reads and writes the JSON of key material and of keys files, with line numbers for messages.
+//! Reads and writes the JSON of key material and keys files, with line numbers for messages.
 //!
-//! We wipe texts when they are dropped. A duplicate key in an object is an error. No message
-//! repeats the input, because it may contain keys.
+//! Texts are wiped on drop. A duplicate key in an object is an error. Messages never repeat the
+//! input, because it might contain keys.
 
 mod parser;
 mod write;
@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 pub(crate) use parser::parse;
 pub(crate) use write::ObjectWriter;
 
-/// A value, with the line on which it starts. Lines count from 1.
+/// A value and the line it starts on. Lines count from 1.
 pub(crate) struct Json {
     pub(crate) line: usize,
     pub(crate) value: Value,
@@ -23,7 +23,7 @@ pub(crate) struct Json {
 pub(crate) enum Value {
     Null,
     Boolean(bool),
-    /// A number, whose value we do not use.
+    /// A number. We never use its value.
     Number,
     Text(Zeroizing<String>),
     Array(Vec<Json>),

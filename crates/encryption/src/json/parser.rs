@@ -10,14 +10,14 @@ use super::{Json, Member, Value};
 /// The maximum nesting of arrays and objects.
 const MAX_DEPTH: usize = 16;
 
-/// The reason why a text is not JSON, with its line. The message repeats nothing from the text.
+/// The reason why a text is not JSON, and its line. The message repeats nothing from the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NotJson {
     pub(crate) line: usize,
     pub(crate) message: String,
 }
 
-/// Returns the value that `text` consists of. The work is linear in the text's length.
+/// Parses the value in `text`. The work is linear in the text's length.
 pub(crate) fn parse(text: &str) -> Result<Json, NotJson> {
     // Some editors write a byte order mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -38,16 +38,16 @@ pub(crate) fn parse(text: &str) -> Result<Json, NotJson> {
 struct Parser<'t> {
     text: &'t str,
     reader: JsonReader<'t>,
-    /// The number of bytes in which we have counted the line ends.
+    /// The number of bytes already searched for line ends.
     counted: usize,
     line: usize,
 }
 
 impl<'t> Parser<'t> {
-    /// Reads the next value. The recursion is bounded, because the reader limits its depth.
+    /// Reads the next value. The recursion is bounded by the reader's depth limit.
     fn value(&mut self) -> Result<Json, JsonError> {
         let token = self.reader.value()?;
-        // No token contains a line end, so the token starts on the line on which it ends.
+        // No token contains a line end, so it starts on the line it ends on.
         let line = self.line();
         let value = match token {
             JsonToken::Null => Value::Null,
@@ -86,7 +86,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Returns the line of the value read last.
+    /// Returns the line of the last value read.
     fn line(&mut self) -> usize {
         let position = self.reader.position();
         let passed = self.text.as_bytes().get(self.counted..position);
@@ -97,8 +97,8 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Copies a string. We allocate the buffer at its full size, so that no partial copy stays in freed
-/// memory.
+/// Copies a string. We allocate the buffer at its full size, so that no partial copy is left behind
+/// in freed memory.
 fn wiped(text: JsonText<'_>) -> Zeroizing<String> {
     let mut copy = Zeroizing::new(String::with_capacity(text.raw().len()));
     text.push_to(&mut copy);

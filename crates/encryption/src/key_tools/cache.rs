@@ -1,4 +1,4 @@
-//! Caches values, so that not every file needs a call of the KMS.
+//! Caches values, so that not every file costs a KMS call.
 
 use std::{
     collections::HashMap,
@@ -14,13 +14,13 @@ const MAX_ENTRIES: usize = 1000;
 /// The identity of a cached value: the KMS connection with its token, and a name.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct CacheKey {
-    /// The connection, in which all fields are set.
+    /// The connection, with all fields set.
     pub(crate) connection: KmsConnection,
     pub(crate) name: String,
 }
 
 /// Cached values, which are dropped and thereby wiped when they expire. Each use of the cache looks
-/// for expired values, by a monotonic clock.
+/// for expired values, going by a monotonic clock.
 pub(crate) struct Cache<V> {
     lifetime: Duration,
     entries: Mutex<HashMap<CacheKey, Entry<V>>>,
@@ -32,7 +32,7 @@ struct Entry<V> {
 }
 
 impl<V: Clone> Cache<V> {
-    /// Creates a cache that keeps values for `lifetime`. If it is zero, nothing is cached.
+    /// Creates a cache that keeps values for `lifetime`. A zero lifetime disables caching.
     pub(crate) fn new(lifetime: Duration) -> Self {
         Self {
             lifetime,

@@ -1,13 +1,12 @@
-//! Configures how the parts of a file are encrypted, with which data keys, and which master keys
-//! wrap these.
+//! Configures a file's encryption: how its parts are encrypted, with which data keys, and which master keys wrap these.
 
 use crate::{
     Algorithm, Error, KeyLength, Result,
     properties::{ColumnPath, OtherColumns},
 };
 
-/// The way in which the files of a data set are encrypted. The defaults are those of the other
-/// libraries, except for [`other_columns`](Self::other_columns).
+/// The encryption of a data set's files. The defaults are those of the other libraries, except for
+/// [`other_columns`](Self::other_columns).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -32,35 +31,33 @@ use crate::{
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct EncryptionConfiguration {
-    /// The master key that wraps the footer key.
+    /// The master key wrapping the footer key.
     pub footer_key: String,
-    /// The master keys, each with the columns whose keys it wraps. Each path gets its own key. If a
-    /// path leads to a group, its key serves all columns below it. Paths are lists of parts. If
-    /// this is empty, all columns are encrypted with the footer key ("uniform encryption").
+    /// The master keys, each with the columns whose keys it wraps. Each path gets its own key. If a path leads to a
+    /// group, its key serves all columns below. Paths are lists of parts. If this is empty, all columns are encrypted
+    /// with the footer key ("uniform encryption").
     pub column_keys: Vec<(String, Vec<ColumnPath>)>,
-    /// The protection of columns that `column_keys` does not list. The default is encryption with
-    /// the footer key, but other libraries leave such columns in plaintext.
+    /// The protection of columns missing from `column_keys`. The default is encryption with the footer key. Note that
+    /// other libraries leave such columns in plaintext.
     pub other_columns: OtherColumns,
     /// The algorithm. The default is AES_GCM_V1.
     pub algorithm: Algorithm,
     /// True if the footer is signed instead of encrypted. The default is false.
     pub plaintext_footer: bool,
-    /// True if keys are wrapped by key encryption keys, so that we need fewer calls of the KMS. The
-    /// default is true.
+    /// True if keys are wrapped with key encryption keys, which saves KMS calls. The default is true.
     pub double_wrapping: bool,
     /// The length of data keys. The default is 128 bits.
     pub data_key_length: KeyLength,
     /// The length of key encryption keys. The default is 128 bits.
     pub kek_length: KeyLength,
-    /// The AAD prefix, which identifies the files.
+    /// The AAD prefix identifying the files.
     pub aad_prefix: Option<Vec<u8>>,
     /// True if the files store the prefix. The default is true.
     pub store_aad_prefix: bool,
 }
 
 impl EncryptionConfiguration {
-    /// Creates a configuration that encrypts the footer and all columns with one key, which this
-    /// master key wraps.
+    /// Creates a configuration that encrypts the footer and all columns with one key, wrapped with this master key.
     #[must_use]
     pub fn new(footer_key: impl Into<String>) -> Self {
         Self {
@@ -85,13 +82,13 @@ herringbone_format::setters! { EncryptionConfiguration {
     algorithm: Algorithm;
     /// Selects whether the footer is signed instead of encrypted.
     plaintext_footer: bool;
-    /// Selects whether keys are wrapped by key encryption keys.
+    /// Selects whether keys are wrapped with key encryption keys.
     double_wrapping: bool;
     /// Sets the length of data keys.
     data_key_length: KeyLength;
     /// Sets the length of key encryption keys.
     kek_length: KeyLength;
-    /// Sets the AAD prefix, which identifies the files.
+    /// Sets the AAD prefix identifying the files.
     aad_prefix: impl Into<Vec<u8>> => |prefix| Some(Into::into(prefix));
     /// Selects whether the files store the prefix.
     store_aad_prefix: bool;
@@ -110,9 +107,9 @@ impl EncryptionConfiguration {
     }
 }
 
-/// Parses the format of parquet-java's `parquet.encryption.column.keys`, that is
-/// `masterKey:column,column;masterKey:column`. Dots separate the parts of a column's path, so this
-/// format cannot express names with `.`, `,`, `;` or `:`.
+/// Parses the format of parquet-java's `parquet.encryption.column.keys`, for example
+/// `masterKey:column,column;masterKey:column`. Dots separate the parts of a column's path, so this format cannot
+/// express names containing `.`, `,`, `;` or `:`.
 ///
 /// # Errors
 /// Fails with [Argument](crate::ErrorKind::Argument) if a master key has no columns, if a name is

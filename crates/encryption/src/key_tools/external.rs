@@ -1,4 +1,4 @@
-//! Keeps a file's key material outside the file, next to it.
+//! Keeps a file's key material in a store outside the file.
 //!
 //! ```text
 //! {"footerKey":"{\"keyMaterialType\":\"PKMT1\",…}","columnKey0":"{…}"}      each material is JSON within a text
@@ -12,10 +12,11 @@ use crate::{
     json::{ObjectWriter, Value, parse},
 };
 
-/// The name that the footer key has in the material.
+/// The footer key's name in the material.
 pub(crate) const FOOTER_KEY: &str = "footerKey";
 
-/// A store for the key material of one Parquet file.
+/// A store for one Parquet file's key material. Implement this to keep the material somewhere other than next to the
+/// file.
 pub trait KeyMaterialStore: Send + Sync {
     /// Returns the material written last.
     ///
@@ -23,12 +24,11 @@ pub trait KeyMaterialStore: Send + Sync {
     /// Fails with [Io](crate::ErrorKind::Io) if the material cannot be read.
     fn read(&self) -> Result<String>;
 
-    /// Writes the material of a new file.
+    /// Writes a new file's material.
     ///
     /// # Errors
     /// Fails with [Io](crate::ErrorKind::Io) if the material cannot be written, and with
-    /// [Argument](crate::ErrorKind::Argument) if there is material already, because a Parquet file
-    /// may depend on it.
+    /// [Argument](crate::ErrorKind::Argument) if there is material already, because a Parquet file might depend on it.
     fn create(&self, material: &str) -> Result<()>;
 
     /// Replaces the material atomically. After any failure, either the old or the new material
@@ -40,12 +40,12 @@ pub trait KeyMaterialStore: Send + Sync {
     fn replace(&self, material: &str) -> Result<()>;
 }
 
-/// Returns the name that a column key has in the material.
+/// Returns a column key's name in the material.
 pub(crate) fn column_key(number: usize) -> String {
     format!("columnKey{number}")
 }
 
-/// The material of all the file's keys, by name.
+/// The material for all of the file's keys, by name.
 #[derive(Default)]
 pub(crate) struct ExternalMaterial(pub(crate) BTreeMap<String, KeyMaterial>);
 

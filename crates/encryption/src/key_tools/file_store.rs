@@ -10,12 +10,12 @@ use std::{
 use super::KeyMaterialStore;
 use crate::{Error, Result, random};
 
-/// The maximum byte count of key material that we read. One key takes less than a kilobyte.
+/// The maximum size of key material to read, in bytes. One key takes less than a kilobyte.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// A store that keeps the key material of the Parquet file `NAME` in `_KEY_MATERIAL_FOR_NAME.json`,
-/// in the same folder. If you move or rename one of the two files, you must do so with the other
-/// one too.
+/// A store that keeps the Parquet file `NAME`'s key material in `_KEY_MATERIAL_FOR_NAME.json`, in
+/// the same folder. If you move or rename one of the two files, you must do the same with the
+/// other.
 #[derive(Debug, Clone)]
 pub struct FileKeyMaterialStore {
     folder: PathBuf,
@@ -24,7 +24,7 @@ pub struct FileKeyMaterialStore {
 }
 
 impl FileKeyMaterialStore {
-    /// Creates a store for the Parquet file at `parquet_file`, which need not exist yet.
+    /// Creates a store for the Parquet file at `parquet_file`. The file needn't exist yet.
     ///
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if the path has no file name.
@@ -42,15 +42,15 @@ impl FileKeyMaterialStore {
         })
     }
 
-    /// Sets whether a new file's material may replace the material of the file that it overwrites.
-    /// The old file cannot be read from then on, even if the new one is never finished.
+    /// Sets whether a new file's material may replace that of the file it overwrites. From then on,
+    /// the old file cannot be read, even if the new one is never finished.
     #[must_use]
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
         self
     }
 
-    /// Returns the path at which the key material is.
+    /// Returns the key material's path.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.file("_KEY_MATERIAL_FOR_", ".json")
@@ -63,11 +63,10 @@ impl FileKeyMaterialStore {
         self.folder.join(name)
     }
 
-    /// Writes a temporary file, syncs it to disk, and then renames it.
+    /// Writes a temporary file, syncs it to disk, then renames it.
     fn write(&self, material: &str) -> Result<()> {
         let unique = u64::from_le_bytes(random::array()?);
-        // Readers of folders skip names with this prefix. The name is not longer than the final
-        // one.
+        // Folder readers skip names with this prefix. The name isn't longer than the final one.
         let temporary = self.folder.join(format!("_TMP_KEY_MATERIAL.{unique:016x}"));
         let written = File::create_new(&temporary).and_then(|mut file| {
             file.write_all(material.as_bytes())?;
@@ -75,7 +74,7 @@ impl FileKeyMaterialStore {
             fs::rename(&temporary, self.path())
         });
         if let Err(error) = written {
-            // We report the first error, because a failure to remove the file changes nothing.
+            // We report the first error, since a failure to remove the file changes nothing.
             drop(fs::remove_file(&temporary));
             return Err(self.error("written", &error));
         }
@@ -97,15 +96,15 @@ impl FileKeyMaterialStore {
         Ok(())
     }
 
-    /// Reads the material of a regular file, and rejects other kinds. Otherwise an attacker who may
-    /// write to the folder could make us read an endless device, or wait for a pipe forever.
+    /// Reads the material from a regular file, rejecting other kinds. Otherwise an attacker with
+    /// write access to the folder could make us read an endless device, or wait for a pipe forever.
     fn read_io(&self) -> io::Result<String> {
         let path = self.path();
         let is_file = |metadata: fs::Metadata| match metadata.is_file() {
             true => Ok(()),
             false => Err(io::Error::other("it is not a regular file")),
         };
-        // We check before we open it, because opening a pipe would block until it has a writer.
+        // We check before opening it, since opening a pipe would block until there is a writer.
         fs::metadata(&path).and_then(is_file)?;
         let file = File::open(&path)?;
         file.metadata().and_then(is_file)?;
@@ -141,8 +140,7 @@ impl KeyMaterialStore for FileKeyMaterialStore {
         if self.overwrite {
             return self.write(material);
         }
-        // This empty file reserves the name, because only one of several concurrent writers can
-        // create it.
+        // This empty file reserves the name. Only one of several concurrent writers can create it.
         match File::create_new(self.path()) {
             Ok(_) => self
                 .write(material)

@@ -10,11 +10,11 @@ use zeroize::Zeroizing;
 
 use crate::{Key, Result};
 
-/// The identifier, address and access token of a KMS if you configure none.
+/// The identifier, address and access token used for an unconfigured KMS.
 pub const DEFAULT_KMS: &str = "DEFAULT";
 
-/// A client that wraps and unwraps keys with master keys, which never leave the KMS. Calls may
-/// block.
+/// A client that wraps and unwraps keys with master keys that never leave the KMS. Implement this for your KMS. Calls
+/// may block.
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -49,8 +49,8 @@ pub const DEFAULT_KMS: &str = "DEFAULT";
 /// # Ok::<(), Error>(())
 /// ```
 pub trait KmsClient: Send + Sync {
-    /// Wraps `key` with this master key, in any form that [`Self::unwrap_key`] accepts. If the
-    /// master key has versions, this uses the newest one.
+    /// Wraps `key` with this master key, in any form accepted by [`Self::unwrap_key`]. If the master key has versions,
+    /// this uses the newest.
     ///
     /// # Errors
     /// Fails with [Key](crate::ErrorKind::Key) if the master key does not exist or access is
@@ -58,8 +58,8 @@ pub trait KmsClient: Send + Sync {
     /// contain keys or tokens.
     fn wrap_key(&self, key: &Key, master_key_id: &str) -> Result<String>;
 
-    /// Unwraps a key that [`Self::wrap_key`] returned. If the master key has versions, this uses
-    /// the one that wrapped it.
+    /// Unwraps a key returned by [`Self::wrap_key`]. If the master key has versions, this uses the version that wrapped
+    /// it.
     ///
     /// # Errors
     /// Fails for the reasons of [`Self::wrap_key`], and with [Key](crate::ErrorKind::Key) if
@@ -69,10 +69,10 @@ pub trait KmsClient: Send + Sync {
 
 /// A factory that connects to a KMS.
 pub trait KmsClientFactory: Send + Sync {
-    /// Returns a client for `connection`, in which all fields are set.
+    /// Returns a client for `connection`. All of its fields are set.
     ///
     /// # Errors
-    /// Returns any error that occurs while connecting.
+    /// Returns any error from connecting.
     fn client(&self, connection: &KmsConnection) -> Result<Arc<dyn KmsClient>>;
 }
 
@@ -85,7 +85,7 @@ where
     }
 }
 
-/// A token that grants access to a KMS. It is wiped when it is dropped, and never printed.
+/// A token granting access to a KMS. It is wiped on drop and never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AccessToken(Zeroizing<String>);
 
@@ -121,22 +121,21 @@ impl fmt::Debug for AccessToken {
     }
 }
 
-/// The identifier and address of a KMS, with the token that grants access to it.
+/// A KMS identifier and address, with the token granting access.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct KmsConnection {
-    /// The identifier of the KMS instance. If it is not set, we write [`DEFAULT_KMS`] to files, and
-    /// use the identifier in the file when we read.
+    /// The KMS instance identifier. If unset, [`DEFAULT_KMS`] is written to files, and the file's own identifier is
+    /// used for reading.
     pub instance_id: Option<String>,
-    /// The address of the instance. If it is not set, we write [`DEFAULT_KMS`] to files. When we
-    /// read, we use the address in the file only if you allow this, because otherwise whoever wrote
-    /// the file would receive the token.
+    /// The instance's address. If unset, [`DEFAULT_KMS`] is written to files. For reading, the file's own address is
+    /// only used if you allow this. Otherwise, whoever wrote the file would receive the token.
     pub instance_url: Option<String>,
     /// The access token. The default is [`DEFAULT_KMS`].
     pub access_token: AccessToken,
 }
 
 impl KmsConnection {
-    /// Returns the connection with all fields set. Missing ones become [`DEFAULT_KMS`].
+    /// Returns the connection with all fields set, replacing missing fields with [`DEFAULT_KMS`].
     pub(crate) fn or_default(&self) -> Self {
         let or_default =
             |setting: &Option<String>| Some(setting.as_deref().unwrap_or(DEFAULT_KMS).to_owned());

@@ -1,4 +1,4 @@
-//! Wraps keys locally, with master keys that a KMS hands out, like `LocalWrapKmsClient` in
+//! Wraps keys locally, with master keys handed out by a KMS, like `LocalWrapKmsClient` in
 //! parquet-java and C++.
 //!
 //! ```text
@@ -13,7 +13,7 @@ use crate::{
     json::{ObjectWriter, Value, parse},
 };
 
-/// The only version that we support. It means that master keys cannot be rotated.
+/// The only supported version. It means that master keys cannot be rotated.
 const NO_VERSION: &str = "NO_VERSION";
 
 /// A source of master keys.
@@ -32,13 +32,13 @@ impl<F: Fn(&str) -> Result<Key> + Send + Sync> MasterKeys for F {
     }
 }
 
-/// A client that wraps keys locally, for key management services that hand out master keys but do
-/// not wrap keys themselves. Note that if a master key changes, you can no longer read the keys
-/// that it wrapped before.
+/// A client that wraps keys locally. Use this for a key management service that hands out master
+/// keys but does not wrap keys itself. Note that if a master key changes, you can no longer read
+/// the keys it has wrapped before.
 pub struct LocalWrapKms<M>(M);
 
 impl<M: MasterKeys> LocalWrapKms<M> {
-    /// Creates a client that wraps with keys from `master_keys`, which it asks on each call.
+    /// Creates a client that wraps with keys from `master_keys`, asking for them on each call.
     #[must_use]
     pub fn new(master_keys: M) -> Self {
         Self(master_keys)
@@ -65,7 +65,7 @@ impl<M: MasterKeys> KmsClient for LocalWrapKms<M> {
     }
 }
 
-/// Takes the wrapped key out of its JSON.
+/// Extracts the wrapped key from its JSON.
 fn encrypted_key(wrapped: &str) -> Result<String> {
     let refuse = |message| Error::new(ErrorKind::Key, message);
     let malformed = || refuse("a locally wrapped key is not the expected JSON");

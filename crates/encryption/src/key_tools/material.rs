@@ -6,7 +6,7 @@
 //! key material             {"keyMaterialType":"PKMT1","isFooterKey":…,"masterKeyID":…,"wrappedDEK":…,"doubleWrapping":…, …}
 //! ```
 //!
-//! An attacker who may write to the file controls all of this, so we trust nothing in it.
+//! An attacker with write access to the file controls all of this, so we trust nothing in it.
 
 use std::fmt;
 
@@ -17,28 +17,27 @@ use crate::{
 
 /// The format's only version.
 const TYPE: &str = "PKMT1";
-/// The maximum byte count of key metadata that we parse. We limit it because key metadata is not
-/// authenticated.
+/// The maximum size of key metadata to parse, in bytes. It is limited because key metadata is not authenticated.
 ///
-/// A key that a KMS wrapped takes some hundred to some thousand bytes.
+/// A key wrapped by a KMS takes some hundred to some thousand bytes.
 pub(crate) const MAX_KEY_METADATA_BYTES: usize = 64 << 10;
 
-/// The key metadata that a file has.
+/// The key metadata in a file.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum KeyMetadata {
     /// The key material itself.
     Internal(KeyMaterial),
-    /// The name of the key material, which is in a separate file.
+    /// The name of key material stored in a separate file.
     External { reference: String },
 }
 
-/// The material that we need to unwrap a key.
+/// The material needed to unwrap a key.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct KeyMaterial {
     pub(crate) is_footer_key: bool,
-    /// The KMS instance, which only the footer key has.
+    /// The KMS instance. Only set for the footer key.
     pub(crate) kms_instance_id: Option<String>,
-    /// The KMS instance's address, which only the footer key has.
+    /// The KMS instance's address. Only set for the footer key.
     pub(crate) kms_instance_url: Option<String>,
     pub(crate) master_key_id: String,
     pub(crate) wrapped_dek: String,
@@ -46,7 +45,7 @@ pub(crate) struct KeyMaterial {
     pub(crate) kek: Option<WrappedKek>,
 }
 
-/// A key that wraps a data key, and is itself wrapped by a master key.
+/// A key that wraps a data key, itself wrapped by a master key.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct WrappedKek {
     /// The key's identifier, 16 random bytes as base64.
@@ -54,8 +53,8 @@ pub(crate) struct WrappedKek {
     pub(crate) wrapped: String,
 }
 
-/// Returns true if this is key metadata that refers to external key material. Without that
-/// material, the key cannot be recovered.
+/// Returns true if this is key metadata referring to external key material. Without that material, the key cannot be
+/// recovered.
 #[must_use]
 pub fn is_external(key_metadata: &[u8]) -> bool {
     matches!(
@@ -87,7 +86,7 @@ impl KeyMetadata {
         }
     }
 
-    /// Returns the key metadata as a file stores it.
+    /// Returns the key metadata in its stored form.
     pub(crate) fn to_json(&self) -> String {
         let object = ObjectWriter::new().text("keyMaterialType", TYPE);
         match self {
@@ -208,7 +207,7 @@ impl Members {
     }
 }
 
-/// Returns an error about key material that repeats none of it.
+/// Returns an error about key material without repeating any of it.
 #[cold]
 pub(crate) fn malformed(what: impl AsRef<str>) -> Error {
     let what = what.as_ref();

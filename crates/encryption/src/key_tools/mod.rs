@@ -1,15 +1,14 @@
-//! The key tools that parquet-java and pyarrow share. Master keys, which stay in a key management
-//! service (KMS), wrap the data keys. The material for unwrapping is stored as JSON, in the file or
-//! next to it ("PKMT1").
+//! The key tools shared by parquet-java and pyarrow. Master keys stay in a key management service (KMS) and wrap the
+//! data keys. The material for unwrapping is stored as JSON, in the file or next to it ("PKMT1").
 //!
 //! ```text
 //! single wrapping   data key (DEK) wrapped by the KMS with a master key
 //! double wrapping   DEK wrapped here with a key encryption key (KEK), which the KMS wrapped with a master key
 //! ```
 //!
-//! [`KeyTools`] writes and reads with a [`KmsClient`], which may block. If you must not block when
-//! you write, take the steps of a [`KeyWrapping`] first. If you must not block when you read,
-//! answer [`KeyAnswer::Wait`] in your own key retriever, and take the steps of a [`KeyUnwrapping`].
+//! [`KeyTools`] writes and reads with a [`KmsClient`], which may block. If you must not block when writing, take the
+//! steps of a [`KeyWrapping`] first. If you must not block when reading, answer [`KeyAnswer::Wait`] in your own key
+//! retriever, then take the steps of a [`KeyUnwrapping`].
 //!
 //! [`KeyAnswer::Wait`]: crate::properties::KeyAnswer::Wait
 

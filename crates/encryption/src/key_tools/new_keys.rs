@@ -1,4 +1,4 @@
-//! Wraps the keys of a new file in steps, for callers that wait for a KMS in their own way.
+//! Wraps a new file's keys in steps, for callers with their own way to wait for a KMS.
 
 use std::{collections::HashMap, fmt};
 
@@ -16,7 +16,7 @@ use crate::{
     random,
 };
 
-/// The byte count of a key encryption key's identifier.
+/// The size of a key encryption key's identifier, in bytes.
 const KEK_ID_BYTES: usize = 16;
 
 /// A key encryption key, with its stored parts.
@@ -33,7 +33,7 @@ impl Kek {
         Ok(Self { key, id, wrapped })
     }
 
-    /// Generates a new key encryption key, which the master key `master_key_id` wraps.
+    /// Generates a new key encryption key, wrapped with the master key `master_key_id`.
     pub(super) fn generate(
         client: &dyn KmsClient,
         master_key_id: &str,
@@ -44,7 +44,7 @@ impl Kek {
         Self::new(key, wrapped)
     }
 
-    /// Wraps a data key. Returns the wrapped key, and the material that unwraps it.
+    /// Wraps a data key, returning the wrapped key and the material to unwrap it.
     pub(super) fn wrap(&self, key: &Key) -> Result<(String, WrappedKek)> {
         let wrapped_dek = wrapping::wrap(&self.key, key, &self.id)?;
         let kek = WrappedKek {
@@ -55,24 +55,24 @@ impl Kek {
     }
 }
 
-/// The wrapping of new keys for a new file. It never waits, but requests a wrapping from the KMS
-/// and goes on once you supply the result.
+/// A state machine that wraps a new file's keys. It never waits. Instead, it requests a wrapping
+/// from the KMS, and goes on once you supply the result.
 pub struct KeyWrapping {
-    /// The connection, in which all fields are set.
+    /// The connection, with all fields set.
     connection: KmsConnection,
     configuration: EncryptionConfiguration,
     /// True if the key material will be stored next to the file.
     is_external: bool,
-    /// The footer's master key, and then the columns' master keys with their paths.
+    /// The footer's master key, followed by the columns' master keys with their paths.
     wanted: Vec<(String, Option<ColumnPath>)>,
     /// The finished keys. They belong to the first entries of `wanted`.
     done: Vec<(Key, KeyMaterial)>,
-    /// The key that the KMS has to wrap: the next data key or, with double wrapping, a key
-    /// encryption key.
+    /// The key for the KMS to wrap: the next data key or, with double wrapping, a key encryption
+    /// key.
     pending: Option<Key>,
-    /// Key encryption keys that existed before, by master key.
+    /// Existing key encryption keys, by master key.
     known_keks: HashMap<String, Kek>,
-    /// Key encryption keys that we generated for this file, by master key.
+    /// Key encryption keys generated for this file, by master key.
     new_keks: HashMap<String, Kek>,
 }
 
@@ -89,7 +89,7 @@ pub enum WrapStep<'a> {
 pub struct WrapRequest<'a> {
     /// The key to wrap.
     pub key: &'a Key,
-    /// The master key that wraps it.
+    /// The master key to wrap it with.
     pub master_key_id: &'a str,
 }
 
@@ -100,8 +100,8 @@ impl fmt::Debug for WrapRequest<'_> {
 }
 
 impl KeyWrapping {
-    /// Starts wrapping the keys for a file with this configuration. `connection` identifies the
-    /// KMS, and the file records it. `is_external` is true if the key material will be stored next
+    /// Starts wrapping the keys for a file with this configuration. `connection` identifies the KMS
+    /// and is recorded in the file. `is_external` is true if the key material will be stored next
     /// to the file.
     ///
     /// # Errors
@@ -114,7 +114,7 @@ impl KeyWrapping {
         Self::with_keks(connection, configuration, is_external, |_| None)
     }
 
-    /// Starts wrapping, with key encryption keys that exist already.
+    /// Starts wrapping with existing key encryption keys.
     pub(super) fn with_keks(
         connection: &KmsConnection,
         configuration: &EncryptionConfiguration,
@@ -178,9 +178,8 @@ impl KeyWrapping {
         self.advance()
     }
 
-    /// Returns the file's properties. If the key material will be stored next to the file, this
-    /// also returns the material as JSON. Store it first, because the file cannot be read without
-    /// it.
+    /// Returns the file's properties and, if the key material will be stored next to the file, the
+    /// material as JSON. Store it first, because the file cannot be read without it.
     ///
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if a key is not wrapped yet, or if a
@@ -220,12 +219,12 @@ impl KeyWrapping {
         Ok((builder.build()?, material))
     }
 
-    /// Returns the key encryption keys that we generated for this file, by master key.
+    /// Returns the key encryption keys generated for this file, by master key.
     pub(super) fn new_keks(&self) -> &HashMap<String, Kek> {
         &self.new_keks
     }
 
-    /// Generates keys until there is one that the KMS has to wrap.
+    /// Generates keys until there is one for the KMS to wrap.
     fn advance(&mut self) -> Result<()> {
         let configuration = &self.configuration;
         let (double, length) = (configuration.double_wrapping, configuration.data_key_length);

@@ -14,17 +14,16 @@ use crate::{
     properties::{KeyAnswer, KeyRequest, KeyRetriever},
 };
 
-/// The policy for KMS addresses that come from files. Without a policy, someone could write a file
-/// with their own address in it, and receive the token.
+/// The policy for KMS addresses found in files. Without a policy, someone could write a file with
+/// their own address in it and receive the token.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum KmsUrlPolicy {
-    /// We do not use addresses in files. A file with an address can only be read if you configure
+    /// Addresses in files are never used. A file with an address can only be read if you configure
     /// one.
     #[default]
     Configured,
-    /// We use the address in a file if this function returns true for it, and if you configured
-    /// none.
+    /// The address in a file is used if this function returns true for it and you configured none.
     FromFile(Arc<dyn Fn(&str) -> bool + Send + Sync>),
 }
 
@@ -38,8 +37,8 @@ impl fmt::Debug for KmsUrlPolicy {
 }
 
 impl KeyTools {
-    /// Returns a retriever that uses a KMS to unwrap the keys which files describe. `store` has the
-    /// external key material of one file. Without it, the retriever can only read files with
+    /// Returns a retriever that uses a KMS to unwrap keys described by files. `store` has one
+    /// file's external key material. Without a store, the retriever can only read files with
     /// internal key material, but any number of them.
     #[must_use]
     pub fn key_retriever(
@@ -57,8 +56,8 @@ impl KeyTools {
         })
     }
 
-    /// Returns the connection to use for a file that names this instance and this address. All its
-    /// fields are set.
+    /// Returns the connection to use for a file naming this instance and address. All of its fields
+    /// are set.
     pub(super) fn connection_for(
         connection: &KmsConnection,
         url_policy: &KmsUrlPolicy,
@@ -108,7 +107,7 @@ impl KeyTools {
         }
     }
 
-    /// Lets the KMS unwrap a key, unless the result is in the cache.
+    /// Has the KMS unwrap a key, unless the result is cached.
     fn unwrap(
         &self,
         connection: &KmsConnection,
@@ -138,7 +137,7 @@ struct Retriever {
     connection: KmsConnection,
     url_policy: KmsUrlPolicy,
     store: Option<Arc<dyn KeyMaterialStore>>,
-    /// The store's contents, once they have been parsed.
+    /// The store's contents, once parsed.
     external: Mutex<Option<Arc<ExternalMaterial>>>,
 }
 

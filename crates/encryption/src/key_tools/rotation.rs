@@ -1,4 +1,4 @@
-//! Wraps existing data keys anew, for a new version of a master key or a change of double wrapping.
+//! Rewraps data keys, for a new version of a master key or a change of double wrapping.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -15,13 +15,13 @@ use super::{
 use crate::{Key, KeyLength, Result};
 
 impl KeyTools {
-    /// Wraps a file's data keys again, with the newest versions of their master keys. The key
-    /// material must be in `store`. We replace it there once all keys are wrapped, so that even
-    /// after a failure, the store has either the old or the new material. The Parquet file itself
-    /// does not change.
+    /// Rewraps a file's data keys with the newest versions of their master keys. The key material
+    /// must be in `store`. It is replaced there once all keys are wrapped, so that even after a
+    /// failure, the store has either the old or the new material. The Parquet file itself does not
+    /// change.
     ///
-    /// `double_wrapping` selects the new kind of wrapping, where `None` means no change. Key
-    /// encryption keys are always generated anew, with `kek_length`.
+    /// `double_wrapping` selects the new kind of wrapping. `None` means no change. Key encryption
+    /// keys are always generated anew, with `kek_length`.
     ///
     /// # Errors
     /// Returns the errors of the KMS and the store. Fails with [Key](crate::ErrorKind::Key) if the
@@ -34,7 +34,7 @@ impl KeyTools {
         double_wrapping: Option<bool>,
         kek_length: KeyLength,
     ) -> Result<()> {
-        // Older versions of the master keys wrapped the key encryption keys in the cache.
+        // The cached key encryption keys were wrapped with older versions of the master keys.
         self.clear_write_keks_of(&connection.access_token);
         let external = Arc::new(ExternalMaterial::parse(&store.read()?)?);
         let kms = KmsOfFile::of(external.get(FOOTER_KEY)?);
@@ -60,7 +60,7 @@ impl KeyTools {
 
 struct Rotation<'a> {
     tools: &'a KeyTools,
-    /// The connection, in which all fields are set.
+    /// The connection, with all fields set.
     connection: KmsConnection,
     double_wrapping: Option<bool>,
     kek_length: KeyLength,

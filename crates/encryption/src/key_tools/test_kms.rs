@@ -5,9 +5,9 @@ use std::{collections::HashMap, fmt};
 use super::{KmsClient, wrapping};
 use crate::{Error, ErrorKind, Key, Result};
 
-/// A KMS with its master keys in memory. It wraps like the KMS in the tests of parquet-java and
-/// pyarrow (`InMemoryKMS`, `TestOnlyInServerWrapKms`), which use AES-GCM with the master key's
-/// identifier as additional data. It is not a real KMS, because its user has the master keys.
+/// A KMS with its master keys in memory. It wraps like the test KMS of parquet-java and pyarrow
+/// (`InMemoryKMS`, `TestOnlyInServerWrapKms`), using AES-GCM with the master key's identifier as
+/// additional data. It is not a real KMS, because its user has the master keys.
 #[derive(Clone, Default)]
 pub struct InMemoryKms {
     master_keys: HashMap<String, Vec<Key>>,
@@ -64,8 +64,8 @@ impl fmt::Debug for InMemoryKms {
     }
 }
 
-/// Returns an error without the master key's identifier, because the identifier is part of key
-/// metadata, which messages do not repeat.
+/// Returns an error without the master key's identifier. The identifier is part of key metadata,
+/// and messages do not repeat that.
 #[cold]
 fn no_master_key() -> Error {
     Error::new(ErrorKind::Key, "the KMS does not have this master key")

@@ -10,12 +10,12 @@ use super::{
 };
 use crate::{FileEncryptionProperties, Key, Result};
 
-/// The default time for which clients and keys stay in the caches. Other libraries use the same.
+/// The default lifetime of cached clients and keys. Other libraries use the same.
 const CACHE_LIFETIME: Duration = Duration::from_secs(600);
 
-/// Creates and unwraps data keys with the master keys of a KMS. Threads may share this. Keys are
-/// cached for a while and then wiped. Each combination of token, instance and address of a KMS has
-/// its own cached keys.
+/// Creates and unwraps data keys with a KMS's master keys. Threads can share this. Keys are cached
+/// for a while and then wiped. Each combination of token, instance and address has its own cached
+/// keys.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -47,13 +47,13 @@ pub struct KeyTools {
 }
 
 impl KeyTools {
-    /// Creates key tools that get their clients from `factory`, and cache for ten minutes.
+    /// Creates key tools that get their clients from `factory` and cache for ten minutes.
     #[must_use]
     pub fn new(factory: Arc<dyn KmsClientFactory>) -> Self {
         Self::with_cache_lifetime(factory, CACHE_LIFETIME)
     }
 
-    /// Creates key tools that cache for this lifetime. If it is zero, nothing is cached.
+    /// Creates key tools with this cache lifetime. A zero lifetime disables caching.
     #[must_use]
     pub fn with_cache_lifetime(factory: Arc<dyn KmsClientFactory>, lifetime: Duration) -> Self {
         Self {
@@ -71,7 +71,7 @@ impl KeyTools {
         self.read_keks.clear();
     }
 
-    /// Drops the cached clients and keys of one token, for example when its access ends.
+    /// Drops one token's cached clients and keys, for example when its access ends.
     pub fn clear_caches_of(&self, token: &AccessToken) {
         self.clients.clear_token(token);
         self.read_keks.clear_token(token);
@@ -83,13 +83,13 @@ impl KeyTools {
         self.write_keks.clear_token(token);
     }
 
-    /// Creates new keys for a new file. The material that unwraps them goes into the file. If there
-    /// is a `store`, it goes there instead, before this function returns.
+    /// Creates new keys for a new file. The material for unwrapping them goes into the file. If
+    /// there is a `store`, it goes there instead, before this function returns.
     ///
     /// # Errors
-    /// Returns the errors of the KMS. Fails with [Io](crate::ErrorKind::Io) if the store fails, or
-    /// if random bytes are not available, and with [Argument](crate::ErrorKind::Argument) if a
-    /// column occurs twice, or if the store already has material.
+    /// Returns KMS errors. Fails with [Io](crate::ErrorKind::Io) if the store fails, or if random
+    /// bytes are not available, and with [Argument](crate::ErrorKind::Argument) if a column occurs
+    /// twice, or if the store already has material.
     pub fn encryption_properties(
         &self,
         connection: &KmsConnection,
@@ -122,7 +122,7 @@ impl KeyTools {
         Ok(properties)
     }
 
-    /// Returns a client for a connection in which all fields are set.
+    /// Returns a client for a connection with all fields set.
     pub(super) fn client(&self, connection: &KmsConnection) -> Result<Arc<dyn KmsClient>> {
         let key = CacheKey {
             connection: connection.clone(),

@@ -1,4 +1,4 @@
-//! Unwraps a file's keys in steps, for callers that wait for a KMS in their own way.
+//! Unwraps a file's keys in steps, for callers with their own way to wait for a KMS.
 
 use std::fmt;
 
@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{Error, Key, Result};
 
-/// The unwrapping of one key. It never waits, but requests the next input and goes on once you
-/// supply it.
+/// A state machine that unwraps one key. It never waits. Instead, it requests the next input, and
+/// goes on once you supply it.
 pub struct KeyUnwrapping(State);
 
 enum State {
@@ -28,7 +28,7 @@ enum State {
     Done(Key),
 }
 
-/// The KMS that a file names.
+/// The KMS named by a file.
 #[derive(Clone, Default)]
 pub(crate) struct KmsOfFile {
     pub(crate) instance_id: Option<String>,
@@ -36,8 +36,7 @@ pub(crate) struct KmsOfFile {
 }
 
 impl KmsOfFile {
-    /// Reads the KMS from the footer key's material, because the material of column keys does not
-    /// contain it.
+    /// Reads the KMS from the footer key's material, since column keys' material lacks it.
     pub(crate) fn of(material: &KeyMaterial) -> Self {
         Self {
             instance_id: material.kms_instance_id.clone(),
@@ -50,17 +49,17 @@ impl KmsOfFile {
 pub enum UnwrapStep<'a> {
     /// Read the key material stored next to the Parquet file, and supply it.
     Material,
-    /// Let a KMS unwrap a key, and supply the result.
+    /// Have a KMS unwrap a key, and supply the result.
     Unwrap(UnwrapRequest<'a>),
     /// The unwrapped data key.
     Done(Key),
 }
 
-/// A request to a KMS to unwrap a key. All of it comes from a file, so anyone who may write to the
-/// file can change it.
+/// A request to a KMS to unwrap a key. All of it comes from a file, so anyone with write access to
+/// the file can change it.
 #[non_exhaustive]
 pub struct UnwrapRequest<'a> {
-    /// The wrapped key, as the KMS returned it.
+    /// The wrapped key as returned by the KMS.
     pub wrapped: &'a str,
     /// The master key that wrapped it.
     pub master_key_id: &'a str,
@@ -69,8 +68,8 @@ pub struct UnwrapRequest<'a> {
     /// The instance's address, if the file names one. Do not send a token to an address that you do
     /// not trust.
     pub kms_instance_url: Option<&'a str>,
-    /// The identifier of the key to unwrap, if there is double wrapping. This key wraps many data
-    /// keys, so you may cache it.
+    /// The identifier of the key to unwrap, with double wrapping. This key wraps many data keys, so
+    /// you may want to cache it.
     pub kek_id: Option<&'a str>,
 }
 
@@ -81,8 +80,8 @@ impl fmt::Debug for UnwrapRequest<'_> {
 }
 
 impl KeyUnwrapping {
-    /// Starts with the key metadata from the file. `footer_key_metadata` is the metadata of the
-    /// file's footer key, which names the KMS.
+    /// Starts with the key metadata from the file. `footer_key_metadata` belongs to the file's
+    /// footer key and names the KMS.
     ///
     /// # Errors
     /// Fails with [Key](crate::ErrorKind::Key) if the metadata is not JSON in this format, and with
@@ -128,8 +127,8 @@ impl KeyUnwrapping {
     /// Supplies the Parquet file's key material. `json` is the complete text of its JSON file.
     ///
     /// # Errors
-    /// Fails with [Key](crate::ErrorKind::Key) if the text is not JSON in this format, or does not
-    /// contain the key, and with [Argument](crate::ErrorKind::Argument) if it was not requested.
+    /// Fails with [Key](crate::ErrorKind::Key) if the text is not JSON in this format or lacks the
+    /// key, and with [Argument](crate::ErrorKind::Argument) if it was not requested.
     pub fn supply_material(&mut self, json: &str) -> Result<()> {
         self.supply_parsed(&ExternalMaterial::parse(json)?)
     }
@@ -145,7 +144,7 @@ impl KeyUnwrapping {
         Ok(())
     }
 
-    /// Supplies the key that the KMS unwrapped.
+    /// Supplies the key unwrapped by the KMS.
     ///
     /// # Errors
     /// Fails with [Key](crate::ErrorKind::Key) if it does not unwrap the data key, and with

@@ -13,12 +13,12 @@ use crate::{
     random,
 };
 
-/// Wraps `key`, and binds it to `aad`.
+/// Wraps `key`, binding it to `aad`.
 pub(crate) fn wrap(wrapping_key: &Key, key: &Key, aad: &[u8]) -> Result<String> {
     let nonce: Nonce = random::array()?;
     let plaintext = key.expose_bytes();
     // The buffer has its full capacity from the start, so that no reallocation leaves a copy of the
-    // key.
+    // key behind.
     let mut wrapped = Vec::with_capacity(nonce.len() + plaintext.len() + size_of::<Tag>());
     wrapped.extend_from_slice(&nonce);
     wrapped.extend_from_slice(plaintext);

@@ -1,4 +1,4 @@
-//! Reads the file with the keys for a command.
+//! Reads a file of keys for a command.
 //!
 //! ```json
 //! {
@@ -17,9 +17,9 @@
 //! }
 //! ```
 //!
-//! All members are optional, and unknown ones are errors. Keys are base64. Metadata and prefixes
-//! are text, or any bytes if you write `base64:` followed by base64. The last four members are for
-//! encryption. `key_metadata` may also be text, which is then the footer key's metadata.
+//! All members are optional, and unknown members are errors. Keys are base64. Metadata and prefixes
+//! are text, or any bytes if written as `base64:` followed by base64. The last four members are for
+//! encryption. `key_metadata` can also be text. In that case it is the footer key's metadata.
 
 mod parse;
 
@@ -41,7 +41,7 @@ use crate::{
     properties::{ColumnPath, EncryptionKey, KeyAnswer, KeyRequest, KeyRetriever},
 };
 
-/// The KMS to which the `master_keys` belong.
+/// The KMS that the `master_keys` belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeysFileKms {
@@ -57,9 +57,9 @@ pub enum KeysFileKms {
 pub struct KeysFile {
     /// The footer key.
     pub footer_key: Option<Key>,
-    /// The column keys, in the order of the file.
+    /// The column keys, in file order.
     pub column_keys: Vec<(ColumnPath, Key)>,
-    /// Keys by the metadata that Parquet files have for them.
+    /// Keys, by their metadata in Parquet files.
     pub by_metadata: HashMap<Vec<u8>, Key>,
     /// Master keys by their identifiers.
     pub master_keys: HashMap<String, Key>,
@@ -69,7 +69,7 @@ pub struct KeysFile {
     pub aad_prefix: Option<Vec<u8>>,
     /// The algorithms accepted for decryption.
     pub algorithms: Option<Vec<Algorithm>>,
-    /// True if files in DuckDB's dialect are read.
+    /// True if files in DuckDB's dialect are accepted.
     pub duckdb: Option<bool>,
     /// The algorithm for encryption.
     pub algorithm: Option<Algorithm>,
@@ -81,14 +81,14 @@ pub struct KeysFile {
     pub footer_key_metadata: Option<Vec<u8>>,
     /// The column keys' metadata.
     pub column_key_metadata: HashMap<ColumnPath, Vec<u8>>,
-    /// True if unencrypted files are read too. No member sets this, because the caller has to
-    /// decide it.
+    /// True if unencrypted files are accepted too. No member sets this, because the decision is up
+    /// to the caller.
     pub allow_plaintext: bool,
 }
 
 impl KeysFile {
-    /// Parses a keys file. `columns` parses a column name, and returns the paths that it selects.
-    /// You have to wipe `text` yourself.
+    /// Parses a keys file. `columns` parses a column name, returning the paths it selects. You have
+    /// to wipe `text` yourself.
     ///
     /// # Errors
     /// Fails with [Argument](ErrorKind::Argument) if the file is malformed. The message has the
@@ -101,7 +101,7 @@ impl KeysFile {
     }
 
     /// Returns the properties for reading files. `store` has the file's external key material, if
-    /// there is any.
+    /// any.
     ///
     /// # Errors
     /// Fails with [Argument](ErrorKind::Argument) if there are no keys.
@@ -198,7 +198,7 @@ impl KeysFile {
         let tools = Arc::new(KeyTools::new(Arc::new(move |_: &KmsConnection| {
             Ok(client.clone())
         })));
-        // An address in the file is harmless, because nothing connects to the KMS.
+        // An address in the file is harmless, since nothing connects to the KMS.
         let url_policy = KmsUrlPolicy::FromFile(Arc::new(|_| true));
         Some(tools.key_retriever(KmsConnection::default(), url_policy, store))
     }
@@ -216,7 +216,7 @@ impl fmt::Debug for KeysFile {
     }
 }
 
-/// A retriever that first searches the keys by metadata, and then asks the KMS.
+/// A retriever that looks up keys by metadata first, falling back to the KMS.
 struct Retriever {
     by_metadata: HashMap<Vec<u8>, Key>,
     kms: Option<Arc<dyn KeyRetriever>>,

@@ -12,9 +12,9 @@ use crate::{
     properties::ColumnPath,
 };
 
-/// The prefix of values in base64, for bytes other than text.
+/// The prefix of base64 values, for bytes other than text.
 const BASE64: &str = "base64:";
-/// The maximum byte count of a name that messages may repeat. Every key is longer, or contains
+/// The size limit of names that messages can repeat, in bytes. Every key is longer or contains
 /// other characters.
 const LONGEST_NAME: usize = 24;
 
@@ -123,7 +123,8 @@ fn column_metadata(value: Json, columns: Columns<'_>) -> Result<HashMap<ColumnPa
 }
 
 fn paths(name: &str, line: usize, of: &str, columns: Columns<'_>) -> Result<Vec<ColumnPath>> {
-    // We drop the error's message, because it may repeat the name, which could be a misplaced key.
+    // We drop the error's message, since it might repeat the name, and that could be a misplaced
+    // key.
     columns(name).map_err(|_| at(line, format!("{of} has a name that is not a column path")))
 }
 
@@ -205,7 +206,7 @@ fn mismatch(value: &Json, name: &str, expected: &str) -> Error {
     )
 }
 
-/// Returns an error for an unknown member. It repeats the name only if that cannot be a key.
+/// Returns an error for an unknown member, repeating its name only if that can't be a key.
 #[cold]
 fn unknown(name: &str, line: usize, of: &str) -> Error {
     let harmless = name.len() <= LONGEST_NAME

@@ -1,5 +1,4 @@
-//! Builds additional authenticated data (AAD), which ties a module to its file and to its place in
-//! the file.
+//! Builds additional authenticated data (AAD). It binds a module to its file and to its place in the file.
 //!
 //! ```text
 //! prefix | file identifier | kind (1 byte) [| row group | column [| page]]    2 bytes each, little-endian
@@ -10,14 +9,14 @@ use std::fmt;
 use super::{ModuleId, ModuleKind};
 use crate::{Result, redacted::Redacted};
 
-/// The part of the AAD that all modules of a file share. It is the prefix, which the caller
-/// chooses, and the file's random identifier (section 4.4.2).
+/// The part of the AAD shared by all of a file's modules: the prefix chosen by the caller, and the file's random
+/// identifier (section 4.4.2).
 #[derive(Clone, PartialEq, Eq)]
 pub struct FileAad(Option<Vec<u8>>);
 
 impl FileAad {
-    /// No additional authenticated data for any module, as in files of DuckDB. An attacker who may
-    /// write to such a file can move modules within it.
+    /// No additional authenticated data for any module, as in DuckDB files. An attacker with write access to such a
+    /// file can move modules within it.
     pub const NONE: Self = Self(None);
 
     /// Joins the prefix and the identifier. The prefix may be empty.

@@ -1,12 +1,12 @@
-//! Handles the two layouts of an encrypted data page of version 2.
+//! Handles the two layouts of an encrypted version 2 data page.
 //!
 //! ```text
 //! whole page    module(repetition levels | definition levels | values)      required by the specification
 //! values only   repetition levels | definition levels | module(values)      parquet-java; levels are not encrypted
 //! ```
 //!
-//! The file does not record the layout, so we infer it from the position at which a module of the
-//! right length starts. Without levels, both layouts are equal.
+//! The file doesn't record the layout, so we infer it from the position where a module of the right length starts.
+//! Without levels, both layouts are equal.
 
 use super::{
     ModuleId, ModuleKey,
@@ -14,18 +14,18 @@ use super::{
 };
 use crate::{ErrorKind, Result};
 
-/// The encrypted part of a data page of version 2.
+/// The encrypted part of a version 2 data page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
     /// The whole page.
     WholePage,
-    /// Only the values, so that changes to the levels are not detected.
+    /// Only the values. Changes to the levels are not detected.
     ValuesOnly,
     /// Nothing, because the page only has levels, in the layout that encrypts only values.
     LevelsOnly,
 }
 
-/// Finds the layout of the `body`. `levels` is the byte count of both level sections.
+/// Finds the layout of the `body`. `levels` is the size of both level sections in bytes.
 ///
 /// This fails with a corruption error if no layout matches.
 fn layout(id: &ModuleId, framing: Framing, body: &[u8], levels: usize) -> Result<Layout> {
@@ -48,9 +48,9 @@ fn layout(id: &ModuleId, framing: Framing, body: &[u8], levels: usize) -> Result
 }
 
 impl ModuleKey {
-    /// Decrypts the `body` of a data page of version 2, in either layout. Replaces the contents of
-    /// `plaintext` by the levels followed by the values. `levels` is the byte count of both level
-    /// sections, according to the page header.
+    /// Decrypts the `body` of a version 2 data page, in either layout. Replaces the contents of `plaintext` with the
+    /// levels followed by the values. `levels` is the size of both level sections in bytes, according to the page
+    /// header.
     ///
     /// # Errors
     /// Fails with [Corrupt](ErrorKind::Corrupt) if the body does not contain a module of the right
@@ -68,8 +68,7 @@ impl ModuleKey {
         match found {
             Layout::WholePage => {
                 let whole = self.decrypt_into(id, body, plaintext);
-                // Levels may start with bytes that look like a length, and then only the tag can
-                // decide.
+                // Levels can start with bytes that look like a length, and then only the tag can decide.
                 let other = layout(id, framing, body.get(levels..).unwrap_or_default(), 0);
                 match whole {
                     Err(error) if error.kind() == ErrorKind::Key && other.is_ok() => {
@@ -87,7 +86,7 @@ impl ModuleKey {
         }
     }
 
-    /// Copies the levels in `body`, and decrypts the values.
+    /// Copies the levels in `body` and decrypts the values.
     fn decrypt_values(
         &self,
         id: &ModuleId,

@@ -1,10 +1,10 @@
-//! Signs a plaintext footer, and verifies its signature (section 5.5).
+//! Signs a plaintext footer and verifies its signature (section 5.5).
 //!
 //! ```text
 //! FileMetaData | nonce (12) | tag (16) | length of both (4) | PAR1
 //! ```
 //!
-//! We encrypt the footer to get a tag, and discard the ciphertext.
+//! We encrypt the footer to get a tag, then discard the ciphertext.
 
 use subtle::ConstantTimeEq;
 
@@ -15,11 +15,11 @@ use crate::{
     random,
 };
 
-/// The byte count of a signature, which consists of a nonce and a tag.
+/// The size of a signature in bytes. It consists of a nonce and a tag.
 pub const FOOTER_SIGNATURE_BYTES: usize = NONCE_BYTES + TAG_BYTES;
 
 impl ModuleKey {
-    /// Signs a footer's bytes, which must be exactly as the file stores them.
+    /// Signs a footer's bytes. They must be exactly as stored in the file.
     ///
     /// # Errors
     /// Fails with [Key](crate::ErrorKind::Key) if the key has encrypted too often, and with
@@ -40,7 +40,7 @@ impl ModuleKey {
     /// # Errors
     /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the signature does not have
     /// [`FOOTER_SIGNATURE_BYTES`] bytes, and with [Key](crate::ErrorKind::Key) if it belongs to
-    /// another footer, or was made with another key.
+    /// another footer or was made with another key.
     pub fn verify_footer(&self, footer: &[u8], signature: &[u8]) -> Result<()> {
         let Some((nonce, tag)) = signature.split_first_chunk() else {
             return Err(wrong_length(signature));

@@ -1,4 +1,4 @@
-//! Finds the nonce, ciphertext and tag in a module.
+//! Finds a module's nonce, ciphertext and tag.
 
 use std::ops::Range;
 
@@ -8,14 +8,14 @@ use crate::{
     cipher::{NONCE_BYTES, Nonce, TAG_BYTES, Tag},
 };
 
-/// The byte count of the length that stands before a module.
+/// The size of a module's length field, in bytes.
 pub(crate) const LENGTH_BYTES: usize = 4;
-/// The byte count of everything before the ciphertext.
+/// The size of everything in front of the ciphertext, in bytes.
 pub(crate) const HEAD_BYTES: usize = LENGTH_BYTES + NONCE_BYTES;
-/// The maximum length that a module can declare. Other readers take the length as a signed number.
+/// The maximum length that a module can declare. Other readers treat the length as a signed number.
 pub(crate) const MAX_LENGTH: usize = i32::MAX as usize;
 
-/// The two framings of a module.
+/// The two module framings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
     Gcm,
@@ -30,12 +30,12 @@ impl Framing {
         }
     }
 
-    /// Returns the number of bytes that a module has in addition to its ciphertext.
+    /// Returns a module's overhead on top of its ciphertext, in bytes.
     pub(crate) fn overhead(self) -> usize {
         HEAD_BYTES + self.tag_bytes()
     }
 
-    /// Returns the length that a module declares if its plaintext has `plaintext` bytes.
+    /// Returns the length declared by a module with `plaintext` bytes of plaintext.
     ///
     /// This fails with an argument error if the length exceeds [`MAX_LENGTH`].
     pub(crate) fn declared_length(self, id: &ModuleId, plaintext: usize) -> Result<u32> {
@@ -50,11 +50,11 @@ impl Framing {
             })
     }
 
-    /// Returns the byte count of the module at the start of `bytes`, including its length field, or
+    /// Returns the size of the module at the start of `bytes`, including its length field, or
     /// `None` if `bytes` is shorter than the length field.
     ///
-    /// This fails with a corruption error if the module is too short for nonce and tag, or longer
-    /// than `limit` bytes.
+    /// This fails with a corruption error if the module is too short for a nonce and a tag, or
+    /// longer than `limit` bytes.
     pub(crate) fn module_bytes(
         self,
         id: &ModuleId,
@@ -80,8 +80,8 @@ impl Framing {
         }
     }
 
-    /// Returns the nonce, the ciphertext's range and the tag of a `module` that fills its bytes.
-    /// With CTR, the tag is zero.
+    /// Returns the nonce, ciphertext range and tag of a `module` that fills its bytes. With CTR,
+    /// the tag is zero.
     ///
     /// This fails with a corruption error if the module declares another length.
     pub(crate) fn split(self, id: &ModuleId, module: &[u8]) -> Result<(Nonce, Range<usize>, Tag)> {

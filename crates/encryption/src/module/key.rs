@@ -16,10 +16,10 @@ use crate::{
     random,
 };
 
-/// The algorithm that encrypts a file (section 4.2).
+/// A file's encryption algorithm (section 4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Algorithm {
-    /// GCM for all modules, which authenticates them.
+    /// GCM for all modules. It authenticates them.
     #[default]
     AesGcmV1,
     /// CTR for page bodies, and GCM for all other modules. Changes to a page body are not detected.
@@ -58,7 +58,7 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// A key used in one file. Threads may share it, because only the counter of invocations changes.
+/// A key for use in one file. Threads can share it, because only the invocation counter changes.
 #[derive(Debug, Clone)]
 pub struct ModuleKey {
     pub(crate) key: Key,
@@ -67,7 +67,7 @@ pub struct ModuleKey {
 }
 
 impl ModuleKey {
-    /// Creates a key for the modules of a file. `file_aad` has the file's prefix and identifier.
+    /// Creates a key for a file's modules. `file_aad` has the file's prefix and identifier.
     #[must_use]
     pub fn new(key: Key, algorithm: Algorithm, file_aad: Arc<FileAad>) -> Self {
         Self {
@@ -83,19 +83,18 @@ impl ModuleKey {
         self.algorithm
     }
 
-    /// Returns the number of bytes that a module of this kind takes in addition to its ciphertext.
-    /// The ciphertext is as long as the plaintext.
+    /// Returns a module's overhead on top of its ciphertext, in bytes. The ciphertext is as long as the plaintext.
     #[must_use]
     pub fn overhead(&self, kind: ModuleKind) -> usize {
         self.algorithm.framing(kind).overhead()
     }
 
-    /// Returns the byte count of the module at the start of `bytes`, including its length field, or
-    /// `None` if there are fewer than four bytes.
+    /// Returns the size of the module at the start of `bytes`, including its length field, or `None` if there are fewer
+    /// than four bytes.
     ///
     /// # Errors
-    /// Fails with [Corrupt](ErrorKind::Corrupt) if the module is too short for nonce and tag, or
-    /// longer than `limit` bytes. You get `limit` from the file and your own limits.
+    /// Fails with [Corrupt](ErrorKind::Corrupt) if the module is too short for a nonce and a tag, or longer than
+    /// `limit` bytes. You get `limit` from the file and your own limits.
     pub fn module_bytes(&self, id: &ModuleId, bytes: &[u8], limit: usize) -> Result<Option<usize>> {
         let framing = self.algorithm.framing(id.kind);
         framing.module_bytes(id, bytes, limit.max(LENGTH_BYTES))
@@ -104,10 +103,9 @@ impl ModuleKey {
     /// Appends the module to `out`. The plaintext is all `parts` joined together.
     ///
     /// # Errors
-    /// Fails with [Argument](ErrorKind::Argument) if an ordinal needs more than 16 bits, or if the
-    /// module would be longer than 2^31 - 1 bytes. Fails with [Key](ErrorKind::Key) if the key has
-    /// encrypted too often, and with [Io](ErrorKind::Io) if random bytes are not available. After
-    /// an error `out` is unchanged.
+    /// Fails with [Argument](ErrorKind::Argument) if an ordinal needs more than 16 bits, or if the module would be
+    /// longer than 2^31 - 1 bytes. Fails with [Key](ErrorKind::Key) if the key has encrypted too often, and with
+    /// [Io](ErrorKind::Io) if random bytes are not available. After an error, `out` is unchanged.
     pub fn encrypt(&self, id: &ModuleId, parts: &[&[u8]], out: &mut Vec<u8>) -> Result<()> {
         let plaintext: usize = parts.iter().map(|part| part.len()).sum();
         let sealing = self.sealing(id, plaintext, random::array()?)?;
@@ -120,11 +118,10 @@ impl ModuleKey {
     /// has the details.
     ///
     /// # Errors
-    /// Fails for the reasons of [`Self::encrypt`], and returns the errors of the header function.
-    /// If plaintext cannot be encrypted, it is wiped.
+    /// Fails for the reasons of [`Self::encrypt`], and returns the header function's errors. If plaintext cannot be
+    /// encrypted, it is wiped.
     pub fn encrypt_page(&self, page: PageToEncrypt<'_>, head: &mut Vec<u8>) -> Result<usize> {
-        // We get both nonces with one system call, because such a call often takes longer than
-        // encrypting a header.
+        // We get both nonces with one system call, since a call often takes longer than encrypting a header.
         let nonces: [Nonce; 2] = random::pair()?;
         let body = page.body.get_mut(page.start..).unwrap_or_default();
         let sealing = self.sealing(&page.body_id, body.len(), nonces[0])?;
@@ -143,7 +140,7 @@ impl ModuleKey {
         Ok(header_bytes)
     }
 
-    /// Prepares the encryption of one module with this nonce, which must be fresh.
+    /// Prepares to encrypt one module with this nonce. The nonce must be fresh.
     fn sealing(&self, id: &ModuleId, plaintext: usize, nonce: Nonce) -> Result<Sealing<'_>> {
         let aad = self.file_aad.of(id)?;
         let framing = self.algorithm.framing(id.kind);
@@ -156,7 +153,7 @@ impl ModuleKey {
         })
     }
 
-    /// Decrypts a `module`, which includes its length field.
+    /// Decrypts a `module`. It includes its length field.
     ///
     /// # Errors
     /// Fails for the reasons of [`Self::decrypt_into`].
@@ -166,15 +163,13 @@ impl ModuleKey {
         Ok(plaintext)
     }
 
-    /// Decrypts a `module`, which includes its length field, and replaces the contents of
-    /// `plaintext`.
+    /// Decrypts a `module` including its length field, replacing the contents of `plaintext`.
     ///
     /// # Errors
-    /// Fails with [Corrupt](ErrorKind::Corrupt) if the declared length differs from the length of
-    /// `module`. Fails with [Key](ErrorKind::Key) if the module is not authentic, which means that
-    /// the key or the prefix is wrong, or that the bytes were changed or moved. After an error
-    /// `plaintext` is empty, and any decrypted bytes are wiped. Note that with AES_GCM_CTR_V1,
-    /// changes to page bodies are never detected.
+    /// Fails with [Corrupt](ErrorKind::Corrupt) if the declared length differs from the length of `module`. Fails with
+    /// [Key](ErrorKind::Key) if the module is not authentic, that is, if the key or the prefix is wrong, or if the
+    /// bytes were changed or moved. After an error, `plaintext` is empty and any decrypted bytes are wiped. Note that
+    /// with AES_GCM_CTR_V1, changes to page bodies are never detected.
     pub fn decrypt_into(
         &self,
         id: &ModuleId,
@@ -184,8 +179,8 @@ impl ModuleKey {
         self.decrypt_behind(0, id, module, plaintext)
     }
 
-    /// Decrypts a `module`, and puts the result after the first `start` bytes of `plaintext`. After
-    /// an error `plaintext` is empty.
+    /// Decrypts a `module`, putting the result after the first `start` bytes of `plaintext`. After an error,
+    /// `plaintext` is empty.
     pub(super) fn decrypt_behind(
         &self,
         start: usize,
@@ -207,7 +202,7 @@ impl ModuleKey {
         let framing = self.algorithm.framing(id.kind);
         let (nonce, ciphertext, tag) = framing.split(id, module)?;
         let ciphertext = module.get(ciphertext).unwrap_or_default();
-        // All these bytes get overwritten, so existing ones need not be zeroed first.
+        // All of these bytes get overwritten, so existing bytes needn't be zeroed first.
         plaintext.resize(start + ciphertext.len(), 0);
         let buffer = plaintext.get_mut(start..).unwrap_or_default();
         let (cipher, counter) = (self.key.cipher(), first_counter(&nonce));
@@ -225,7 +220,7 @@ impl ModuleKey {
     }
 }
 
-/// A single encryption, which has its own nonce.
+/// A single encryption with its own nonce.
 struct Sealing<'a> {
     length: u32,
     cipher: &'a dyn AesCipher,
@@ -235,7 +230,7 @@ struct Sealing<'a> {
 }
 
 impl Sealing<'_> {
-    /// Returns the bytes that stand before the ciphertext.
+    /// Returns the bytes in front of the ciphertext.
     fn front(&self) -> [u8; LENGTH_BYTES + NONCE_BYTES] {
         let mut front = [0; LENGTH_BYTES + NONCE_BYTES];
         let (length, nonce) = front.split_at_mut(LENGTH_BYTES);
@@ -244,7 +239,7 @@ impl Sealing<'_> {
         front
     }
 
-    /// Appends the module to `out`. After an error `out` is unchanged.
+    /// Appends the module to `out`. After an error, `out` is unchanged.
     fn append(&self, id: &ModuleId, parts: &[&[u8]], out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
         out.extend_from_slice(&self.front());
@@ -257,8 +252,7 @@ impl Sealing<'_> {
         Ok(())
     }
 
-    /// Encrypts in place, and returns the tag, if there is one. A buffer that cannot be encrypted
-    /// is wiped.
+    /// Encrypts in place, returning the tag if there is one. If the buffer cannot be encrypted, it is wiped.
     fn seal(&self, id: &ModuleId, buffer: &mut [u8]) -> Result<Option<Tag>> {
         let sealed = match self.framing {
             Framing::Gcm => self
@@ -277,7 +271,7 @@ impl Sealing<'_> {
     }
 }
 
-/// Returns the error for a module not written to this place with this key.
+/// Returns the error for a module that was not written to this place with this key.
 #[cold]
 pub(crate) fn not_authentic(id: &ModuleId) -> Error {
     id.place(Error::new(

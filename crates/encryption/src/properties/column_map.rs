@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use super::{ColumnPath, dotted};
 use crate::{Error, Result};
 
-/// The maximum number of leaves that a message lists.
+/// The most leaves that a message lists.
 const LISTED_LEAVES: usize = 100;
 
-/// A map with a value for each of some columns. We compare paths part by part, because names may
-/// contain dots. A parent's path covers all leaves below it, except those that a longer path
-/// covers.
+/// A map with values for some columns. We compare paths part by part, since names can contain dots.
+/// A parent's path covers all leaves below it, except those covered by a longer path.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ColumnMap<T>(HashMap<ColumnPath, T>);
 
@@ -23,7 +22,7 @@ impl<T> Default for ColumnMap<T> {
 impl<T> ColumnMap<T> {
     /// Adds a value for a path.
     ///
-    /// This fails with an argument error if the path is empty, or if it already exists.
+    /// This fails with an argument error if the path is empty or already exists.
     pub(crate) fn insert(&mut self, path: ColumnPath, value: T) -> Result<()> {
         if path.is_empty() {
             return Err(Error::argument("an empty path does not name a column"));
@@ -45,8 +44,7 @@ impl<T> ColumnMap<T> {
         self.0.values_mut()
     }
 
-    /// Returns the value for a leaf. It has the value of its own path, or else of its nearest
-    /// parent.
+    /// Returns the value for a leaf: that of its own path, otherwise that of its nearest parent.
     pub(crate) fn get(&self, leaf: &[String]) -> Option<&T> {
         if self.0.is_empty() {
             return None;
@@ -58,7 +56,7 @@ impl<T> ColumnMap<T> {
 
     /// Checks that every path covers at least one leaf.
     ///
-    /// This fails with an argument error that lists the existing leaves.
+    /// This fails with an argument error listing the existing leaves.
     pub(crate) fn check<'a>(
         &self,
         leaves: impl Iterator<Item = &'a [String]> + Clone,

@@ -14,7 +14,7 @@ use crate::{
 /// is rejected.
 pub type AadPrefixVerifier = Arc<dyn Fn(&[u8]) -> Result<()> + Send + Sync>;
 
-/// A reader's keys and policies, which clones share.
+/// A reader's keys and policies. Clones share them.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -31,7 +31,7 @@ pub type AadPrefixVerifier = Arc<dyn Fn(&[u8]) -> Result<()> + Send + Sync>;
 #[derive(Clone)]
 pub struct FileDecryptionProperties(Arc<Inner>);
 
-/// A builder of [`FileDecryptionProperties`]. By default, files must be encrypted by AES_GCM_V1.
+/// A builder of [`FileDecryptionProperties`]. By default, files must be encrypted with AES_GCM_V1.
 #[derive(Default)]
 #[must_use]
 pub struct FileDecryptionPropertiesBuilder {
@@ -85,45 +85,43 @@ impl FileDecryptionPropertiesBuilder {
         self
     }
 
-    /// Sets a retriever for all other keys. It finds them by the metadata in the file.
+    /// Sets a retriever for all other keys. It finds them by their metadata in the file.
     pub fn key_retriever(mut self, retriever: Arc<dyn KeyRetriever>) -> Self {
         self.inner.retriever = Some(retriever);
         self
     }
 
-    /// Sets the file's AAD prefix. If the file stores a prefix, both must be equal, and otherwise
-    /// the file must require a prefix from the reader. An empty prefix means none.
+    /// Sets the file's AAD prefix. If the file stores a prefix, both must be equal. Otherwise, the
+    /// file must require a prefix from the reader. An empty prefix means none.
     pub fn aad_prefix(mut self, prefix: impl Into<Vec<u8>>) -> Self {
         self.inner.aad_prefix = Some(prefix.into()).filter(|prefix| !prefix.is_empty());
         self
     }
 
-    /// Sets a function that verifies the prefix of each file. Files without a prefix are then
-    /// rejected.
+    /// Sets a function to verify each file's prefix. Files without a prefix are then rejected.
     pub fn aad_prefix_verifier(mut self, verifier: AadPrefixVerifier) -> Self {
         self.inner.aad_prefix_verifier = Some(verifier);
         self
     }
 
-    /// Sets the accepted algorithms, which by default are AES_GCM_V1 only. If you allow
-    /// AES_GCM_CTR_V1, anyone who may write to a file can change page bodies without detection.
-    /// This is true whichever algorithm the writer chose, because the file records the algorithm in
-    /// plaintext.
+    /// Sets the accepted algorithms. The default is AES_GCM_V1 only. If you allow AES_GCM_CTR_V1,
+    /// anyone with write access to a file can change page bodies without detection. This holds
+    /// whichever algorithm the writer chose, because the file records the algorithm in plaintext.
     pub fn allowed_algorithms(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
         self.inner.allowed_algorithms = algorithms.into_iter().collect();
         self
     }
 
-    /// Sets whether plaintext files are accepted, and also plaintext columns for which you gave a
-    /// key. If you accept them, an attacker who may write can put a file of their own in place.
+    /// Sets whether plaintext files are accepted, as well as plaintext columns that you gave a key
+    /// for. If you accept them, an attacker with write access can put a file of their own in place.
     pub fn allow_plaintext(mut self, allow: bool) -> Self {
         self.inner.allow_plaintext = allow;
         self
     }
 
-    /// Sets whether files of DuckDB are accepted, although they violate the specification. All of
-    /// their columns use the footer key without recording it, and modules are not tied to their
-    /// places. So anyone who may write to such a file can move modules.
+    /// Sets whether DuckDB's files are accepted, although they violate the specification. All of
+    /// their columns use the footer key without recording it, and modules are not bound to their
+    /// places. So anyone with write access to such a file can move modules.
     pub fn duckdb_dialect(mut self, read: bool) -> Self {
         self.inner.duckdb_dialect = read;
         self
@@ -189,8 +187,8 @@ impl FileDecryptionProperties {
         .in_column(dotted(leaf)))
     }
 
-    /// Checks that every column key belongs to a column of the file. `leaves` are the paths of the
-    /// file's leaves.
+    /// Checks that every column key belongs to one of the file's columns. `leaves` are the file's
+    /// leaf paths.
     ///
     /// # Errors
     /// Fails with [Argument](ErrorKind::Argument) if a key belongs to no column. The message lists
@@ -231,8 +229,8 @@ impl FileDecryptionProperties {
         Err(Error::new(ErrorKind::Key, message).with_remedy(Remedy::AllowAlgorithm))
     }
 
-    /// Returns true if DuckDB's dialect is accepted, and the file is in it. We recognize such a
-    /// file because it has no identifier.
+    /// Returns true if DuckDB's dialect is accepted and the file is in it. Such a file is
+    /// recognisable by its lack of an identifier.
     pub(crate) fn is_duckdb_dialect(&self, file: &EncryptionAlgorithm) -> bool {
         self.0.duckdb_dialect
             && file.algorithm == Algorithm::AesGcmV1
@@ -240,8 +238,8 @@ impl FileDecryptionProperties {
             && file.aad_prefix.is_none()
     }
 
-    /// Returns the prefix that authenticates the modules of a file. If there is a verifier, it
-    /// checks the prefix first.
+    /// Returns the prefix that authenticates a file's modules. If there is a verifier, it checks
+    /// the prefix first.
     pub(crate) fn resolve_aad_prefix<'a>(
         &'a self,
         file: &'a EncryptionAlgorithm,

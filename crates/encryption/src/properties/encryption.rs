@@ -7,7 +7,7 @@ use herringbone_format::modular_encryption::SiblingField;
 use super::{ColumnMap, ColumnPath};
 use crate::{Error, Key, Result, module::Algorithm, redacted::redacted};
 
-/// A key, with the metadata in the file by which readers find it.
+/// A key, along with the metadata that readers find it by.
 #[derive(Clone, PartialEq, Eq)]
 pub struct EncryptionKey {
     pub(crate) key: Key,
@@ -24,7 +24,7 @@ impl EncryptionKey {
 }
 
 impl From<Key> for EncryptionKey {
-    /// Converts a key to one without metadata. Readers have to know such a key.
+    /// Converts to a key without metadata. Readers have to know such a key.
     fn from(key: Key) -> Self {
         Self {
             key,
@@ -61,7 +61,7 @@ pub(crate) enum ColumnProtection {
     Plaintext,
 }
 
-/// A writer's keys and choices, which clones share. Each file gets its own identifier.
+/// A writer's keys and choices. Clones share them, but each file gets its own identifier.
 ///
 /// ```
 /// use herringbone::encryption::{Algorithm, FileEncryptionProperties, Key, KeyLength};
@@ -79,8 +79,8 @@ pub(crate) enum ColumnProtection {
 #[derive(Clone, PartialEq)]
 pub struct FileEncryptionProperties(Arc<Inner>);
 
-/// A builder of [`FileEncryptionProperties`]. By default, all columns are encrypted with the footer
-/// key by AES_GCM_V1, and so is the footer.
+/// A builder of [`FileEncryptionProperties`]. By default, the footer and all columns are encrypted
+/// with the footer key, using AES_GCM_V1.
 #[must_use]
 pub struct FileEncryptionPropertiesBuilder {
     inner: Inner,
@@ -109,12 +109,12 @@ impl FileEncryptionPropertiesBuilder {
         self.column(path, ColumnProtection::ColumnKey(key.into()))
     }
 
-    /// Encrypts a column with the footer key, or all columns below a group.
+    /// Encrypts a column, or all columns below a group, with the footer key.
     pub fn column_with_footer_key(self, path: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.column(path, ColumnProtection::FooterKey)
     }
 
-    /// Leaves a column without encryption, or all columns below a group.
+    /// Leaves a column, or all columns below a group, without encryption.
     pub fn plaintext_column(self, path: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.column(path, ColumnProtection::Plaintext)
     }
@@ -142,22 +142,20 @@ impl FileEncryptionPropertiesBuilder {
         self
     }
 
-    /// Sets whether the footer is signed instead of encrypted. If it is signed, readers without
-    /// keys see the schema and the unencrypted columns.
+    /// Sets whether the footer is signed instead of encrypted. With a signed footer, readers
+    /// without keys see the schema and the unencrypted columns.
     pub fn plaintext_footer(mut self, plaintext: bool) -> Self {
         self.inner.plaintext_footer = plaintext;
         self
     }
 
-    /// Sets the AAD prefix, which may be any bytes that identify the file. An empty prefix means
-    /// none.
+    /// Sets the AAD prefix: any bytes that identify the file. An empty prefix means none.
     pub fn aad_prefix(mut self, prefix: impl Into<Vec<u8>>) -> Self {
         self.inner.aad_prefix = Some(prefix.into()).filter(|prefix| !prefix.is_empty());
         self
     }
 
-    /// Sets whether the file stores the prefix, which is then in plaintext. Otherwise readers have
-    /// to supply it.
+    /// Sets whether the file stores the prefix, in plaintext. Otherwise, readers have to supply it.
     pub fn store_aad_prefix(mut self, store: bool) -> Self {
         self.inner.store_aad_prefix = store;
         self
@@ -166,8 +164,8 @@ impl FileEncryptionPropertiesBuilder {
     /// Builds the properties.
     ///
     /// # Errors
-    /// Fails with [Argument](crate::ErrorKind::Argument) if a path has two protections, or if there
-    /// is no prefix although readers have to supply one.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if a path has two protections, or if
+    /// readers have to supply a prefix but there is none.
     pub fn build(self) -> Result<FileEncryptionProperties> {
         if let Some(error) = self.error {
             return Err(error);
@@ -183,8 +181,7 @@ impl FileEncryptionPropertiesBuilder {
     }
 }
 
-/// Replaces keys with equal bytes by clones of one key, so that their invocations are counted
-/// together.
+/// Replaces equal keys with clones of one key, so that their invocations are counted together.
 fn share_equal_keys(footer_key: &EncryptionKey, columns: &mut ColumnMap<ColumnProtection>) {
     let keys = columns
         .values_mut()
@@ -243,7 +240,7 @@ impl FileEncryptionProperties {
         (self.0.aad_prefix.as_deref(), self.0.store_aad_prefix)
     }
 
-    /// Returns the protection of each leaf. `siblings` lists the fields that take a sibling's
+    /// Returns each leaf's protection. `siblings` lists the fields that take a sibling's
     /// protection.
     ///
     /// This fails with an argument error if a path covers no leaf.

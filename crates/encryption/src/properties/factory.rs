@@ -3,21 +3,21 @@
 use super::{FileDecryptionProperties, FileEncryptionProperties};
 use crate::Result;
 
-/// A source of the properties with which each file in a data set is read.
+/// A source of the properties for reading each file in a data set.
 pub trait DecryptionPropertiesFactory: Send + Sync {
     /// Returns the properties for the file at `path`, or `None` if it is not encrypted.
     ///
     /// # Errors
-    /// Returns any error that occurs while finding them.
+    /// Returns any error from finding them.
     fn decryption_properties(&self, path: &str) -> Result<Option<FileDecryptionProperties>>;
 }
 
-/// A source of the properties with which each file in a data set is written.
+/// A source of the properties for writing each file in a data set.
 pub trait EncryptionPropertiesFactory: Send + Sync {
     /// Returns the properties for the file at `path`, or `None` if it must not be encrypted.
     ///
     /// # Errors
-    /// Returns any error that occurs while creating them.
+    /// Returns any error from creating them.
     fn encryption_properties(&self, path: &str) -> Result<Option<FileEncryptionProperties>>;
 }
 

@@ -22,10 +22,10 @@ pub use factory::{DecryptionPropertiesFactory, EncryptionPropertiesFactory};
 pub use herringbone_format::modular_encryption::KeyRequest;
 pub use retriever::{KeyAnswer, KeyRetriever};
 
-/// The parts of a column's path, below the root of the schema.
+/// The parts of a column path, below the schema's root.
 pub type ColumnPath = Vec<String>;
 
-/// Returns a path in the form that messages use.
+/// Returns a path in the form used by messages.
 pub(crate) fn dotted(path: &[String]) -> String {
     path.join(".")
 }

@@ -1,4 +1,4 @@
-//! Retrieves the keys that a file requests.
+//! Retrieves the keys requested by a file.
 
 use herringbone_format::modular_encryption::KeyRequest;
 
@@ -10,12 +10,13 @@ use crate::{Key, Result};
 pub enum KeyAnswer {
     /// The key.
     Key(Key),
-    /// The key is not available yet. The read's driver then fetches the key and supplies it, but
-    /// readers that cannot wait fail.
+    /// The key is not available yet. The read's driver then fetches the key and supplies it.
+    /// Readers that cannot wait will fail.
     Wait,
 }
 
-/// A source that finds keys by their metadata. Each key is requested once per file.
+/// A source that finds keys by their metadata. Each key is requested once per file. Implement this
+/// if you keep data keys somewhere other than a KMS.
 pub trait KeyRetriever: Send + Sync {
     /// Returns the key for `request`.
     ///

@@ -28,7 +28,7 @@ use herringbone_core::column::selection::{RowRanges, RowSelector, SelectionCurso
 use herringbone_core::column::{ColumnBatch, ColumnChunkDecoder, RowCounter};
 use herringbone_core::loss::Losses;
 
-/// The number of column batches per column that can be queued ahead of the due batch.
+/// The number of column batches per column that can be queued while they wait for the columns before it.
 pub(crate) const BATCHES_AHEAD: u64 = 3;
 
 /// The columns of an open row group.

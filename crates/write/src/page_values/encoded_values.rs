@@ -98,7 +98,7 @@ impl EncodedValues {
         Ok(())
     }
 
-    /// Appends the values of `page` that were kept out of the dictionary.
+    /// Appends the values of `page`, a page kept out of the dictionary.
     ///
     /// # Errors
     /// Fails with `Limit` if the page would exceed the limits of its header.
