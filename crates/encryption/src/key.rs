@@ -72,9 +72,9 @@ impl KeyLength {
 
 /// An AES key of 128, 192 or 256 bits.
 ///
-/// Clones share the bytes, the invocation counter and the key schedule, which is only expanded
-/// once. When the last clone is dropped, everything is wiped. If one key serves a footer and some
-/// columns, pass clones rather than creating it twice, so that its invocations are counted
+/// Clones share the bytes, the invocation counter and the key schedule. The schedule is only
+/// expanded once. When the last clone is dropped, everything is wiped. If one key serves a footer
+/// and some columns, pass clones rather than creating it twice, so that its invocations are counted
 /// together.
 ///
 /// ```
@@ -149,7 +149,7 @@ impl Key {
         self.0.cipher.as_ref()
     }
 
-    /// Returns this key's AES cipher for one encryption, which it counts.
+    /// Counts one encryption and returns this key's AES cipher for it.
     ///
     /// This fails with a key error if the key has already been used for [`MAX_INVOCATIONS`]
     /// encryptions.

@@ -38,8 +38,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The lower layer encrypts single modules. You rarely need it, unless you work with modules of your own. A
-//! [`ModuleKey`] encrypts and decrypts its file's modules, and a [`ModuleId`] identifies one of them.
+//! The lower layer encrypts single modules. A [`ModuleKey`] encrypts and decrypts its file's modules, and a
+//! [`ModuleId`] identifies a single module.
 //!
 //! ```
 //! use herringbone::encryption::{

@@ -5,15 +5,15 @@ use std::ops::Range;
 use bytes::Bytes;
 use herringbone_format::Result;
 
-/// A source of bytes for decoders. Implement this to read from storage that the library doesn't support itself.
+/// A source of bytes for decoders. Implement this to read from storage that the library does not support itself.
 ///
 /// Decoders never read by themselves, so the same decoder works for files, memory and asynchronous requests. A driver
-/// either reads inside [`get`](Self::get), or it returns `None` there, fetches the range by any means, and calls the
-/// decoder again.
+/// can read inside [`get`](Self::get). Otherwise, it returns `None` there, fetches the range by any means, then calls
+/// the decoder again.
 pub trait FileBytes {
     /// Returns the bytes of `need`, followed by any number of further bytes up to `end`.
     ///
-    /// Returns `None` if the bytes haven't arrived yet. In that case the decoder stops, and requests them again on the
+    /// Returns `None` if the bytes haven't arrived yet. In that case, the decoder stops and requests them again on the
     /// next call.
     ///
     /// # Errors

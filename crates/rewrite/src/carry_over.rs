@@ -4,7 +4,7 @@
 //! each file ── add ──► CarryOver ── apply ──► WriteOptions, Arrow schema, notes
 //! ```
 //!
-//! Files are added one after the other and needn't stay open.
+//! Files are added one after the other and do not have to stay open.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -237,7 +237,7 @@ impl CarryOver {
         Ok(())
     }
 
-    /// Adds the collected properties to the options, for rows that have this Arrow schema.
+    /// Adds the collected properties to the options, for rows with this Arrow schema.
     ///
     /// # Errors
     /// Fails with [Unsupported](herringbone::ErrorKind::Unsupported) if the files are encrypted in

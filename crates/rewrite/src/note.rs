@@ -5,8 +5,8 @@ use std::fmt;
 use herringbone::format::FooterExtension;
 use herringbone::geospatial::geoparquet::KEY;
 
-/// A property of the input files that is changed or missing in the new file. Notes are not errors,
-/// but a user will usually want to see them.
+/// A property of the input files, changed or missing in the new file. Notes are not errors, but
+/// users will usually want to see them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {

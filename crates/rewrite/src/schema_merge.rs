@@ -52,7 +52,7 @@ pub struct SchemaMerge {
 }
 
 impl SchemaMerge {
-    /// Returns the default rules, which require the same columns in all files.
+    /// Returns the default rules. They require the same columns in all files.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -97,7 +97,7 @@ impl MemoryRows {
     }
 
     /// Appends a batch's rows, at most [`Self::rows_to_block_end`] of them. `batch` supplies the
-    /// keys, and `stored` is the form in which the rows are kept.
+    /// keys, and `stored` holds the rows in their stored form.
     ///
     /// # Errors
     /// Fails with Argument if the batch cannot be compared, and for the same reasons as
@@ -260,7 +260,7 @@ fn sort_equal_prefixes(entries: &mut [u128], keys: &RowKeys) {
     }
 }
 
-/// Sorted rows, which are gathered batch by batch.
+/// Sorted rows, to be gathered batch by batch.
 pub(super) struct SortedRows {
     /// The entries, each with its row's ordinal in the last 32 bits.
     entries: std::vec::IntoIter<u128>,

@@ -11,7 +11,7 @@ use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A nameless temporary file. It is unlinked right after its creation, so that it vanishes with the
-/// process. If the system doesn't allow that, it is removed on drop instead.
+/// process. If the system does not allow that, it is removed on drop instead.
 ///
 /// A forked process can safely drop its copy. On systems that fork, there is nothing left to
 /// remove.

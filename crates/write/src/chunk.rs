@@ -26,8 +26,8 @@ use herringbone_core::encoding::length;
 use herringbone_core::levels::EncodedLevels;
 use herringbone_core::statistics::{ColumnIndexBuilder, EncodedBounds, PageSummary};
 
-/// A column chunk that is ready for the file. Its offsets are relative to the chunk's start, since its place in the
-/// file isn't known yet.
+/// A finished column chunk, ready to be written. Its offsets are relative to the chunk's start, since its place in the
+/// file is not known yet.
 #[derive(Debug)]
 pub struct EncodedColumn {
     /// The dictionary page, or empty if there is none.

@@ -14,7 +14,7 @@ const LARGE: usize = 1 << 18;
 #[derive(Debug, Default)]
 pub(crate) struct ChunkedBuffer {
     parts: Vec<Bytes>,
-    /// The open last part, which is still being filled.
+    /// The last part. It is open, that is, bytes are still being copied to it.
     open: Vec<u8>,
     /// The minimum capacity of the next open part, in bytes. Short chunks only need short parts, and so do the bytes
     /// between taken buffers.

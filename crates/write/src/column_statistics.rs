@@ -13,7 +13,7 @@ use herringbone_schema::WriteLeaf;
 
 use herringbone_core::encoding::physical_values::Values;
 
-/// A factory of column statistics. Implement this if you need statistics that the writer doesn't collect itself, such
+/// A factory of column statistics. Implement this if you need statistics that the writer does not collect itself, such
 /// as sketches or geospatial bounds.
 pub trait ColumnStatisticsFactory: Debug + Send + Sync {
     /// Creates the statistics of one column chunk, or returns `None` if the column is not supported. The writer calls
@@ -101,7 +101,7 @@ pub trait ColumnStatistics: Send {
     fn finish(self: Box<Self>) -> ChunkStatistics;
 }
 
-/// A column chunk's additional statistics, on top of those that the writer always collects.
+/// A column chunk's additional statistics, on top of what the writer always collects.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ChunkStatistics {

@@ -122,7 +122,7 @@ impl FileEncoder {
         self.num_rows
     }
 
-    /// Returns the finished row groups. They don't have the places of page indexes yet.
+    /// Returns the finished row groups. They do not have the places of page indexes yet.
     #[must_use]
     pub fn row_groups(&self) -> &[RowGroup] {
         &self.row_groups
@@ -230,7 +230,7 @@ impl FileEncoder {
         Ok(())
     }
 
-    /// Adds the current position to a chunk's offsets, which were relative to the chunk's start so far.
+    /// Adds the current position to a chunk's offsets. So far, they were relative to the chunk's start.
     fn place(&self, metadata: &mut ColumnMetaData, offset_index: Option<&mut OffsetIndex>) {
         let start = self.position as i64;
         metadata.data_page_offset += start;

@@ -98,7 +98,7 @@ pub enum StatisticsLevel {
     Page,
 }
 
-/// The handling of row groups that aren't sorted by the [sorting columns](WriteOptions::sorting_columns).
+/// The handling of row groups that are not sorted by the [sorting columns](WriteOptions::sorting_columns).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -119,7 +119,7 @@ pub enum StatisticsLevel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum UnsortedRows {
-    /// Rows aren't checked. The caller guarantees that they are sorted.
+    /// Rows are not checked. The caller guarantees that they are sorted.
     #[default]
     Unchecked,
     /// The writer returns an error naming the first row out of order. The rows of the whole file must be sorted, except
@@ -218,7 +218,7 @@ herringbone_format::setters! { BloomFilterOptions {
 #[non_exhaustive]
 pub struct ColumnOptions {
     /// The page compression. The default is ZSTD at level 1, or SNAPPY without the feature `zstd`. With the default,
-    /// pages aren't compressed if that saves too little, as [`Prefer`] describes.
+    /// pages are not compressed if that saves too little, as [`Prefer`] describes.
     pub compression: Option<Compression>,
     /// The encoding of values outside a dictionary. By default, the writer decides by sampling the values. It is an
     /// error if the encoding does not support the column's type. RLE_DICTIONARY is equivalent to `dictionary(true)`.
@@ -414,7 +414,7 @@ pub struct WriteOptions {
     /// The writer's memory limit in bytes. If the writer has reserved more after some rows, the row group ends early.
     ///
     /// Columns receive rows in slices of at most a sixteenth of the limit, but of at least 1024 rows. The memory can
-    /// therefore exceed the limit by what one slice adds. It can also exceed the limit by the footer, which doesn't
+    /// therefore exceed the limit by what one slice adds. It can also exceed the limit by the footer, which does not
     /// shrink when a row group ends, and by the batches of the last slices. In practice, a limit below 16 MiB was
     /// exceeded by up to 40 percent for a few slices, while columns were ending pages.
     pub memory_bytes: usize,
@@ -436,14 +436,14 @@ pub struct WriteOptions {
     /// The columns that the caller has sorted the rows by, most significant first. If the writer sorts the rows,
     /// `sort_by` takes their place.
     pub sorting_columns: Vec<SortingColumnOption>,
-    /// The handling of rows that aren't sorted by `sorting_columns`.
+    /// The handling of rows that are not sorted by `sorting_columns`.
     pub unsorted_rows: UnsortedRows,
     /// Pairs added to the file's metadata unchanged. Keys can repeat. The pairs take precedence over the Arrow schema's
     /// metadata.
     pub key_value_metadata: Vec<KeyValue>,
     /// True if out-of-range values are written unchanged: decimals with more digits than their type allows, and times
     /// of day below zero or from 24:00 on. Arrow arrays and Parquet files can contain such values, but by default they
-    /// are an error. Values that don't fit the physical type are always an error.
+    /// are an error. Values that do not fit the physical type are always an error.
     pub allow_out_of_range: bool,
     /// The program writing the file, by convention in the form `application version x (build y)`.
     pub created_by: String,
@@ -527,7 +527,7 @@ impl WriteOptions {
         Self::default()
     }
 
-    /// Adds an extension type, which takes precedence over the library's own.
+    /// Adds an extension type. It takes precedence over the library's own.
     #[must_use]
     pub fn extension(mut self, extension: impl ExtensionType + 'static) -> Self {
         self.extensions.push(Arc::new(extension));

@@ -15,7 +15,7 @@ use super::settings::ColumnSettings;
 use herringbone_core::compression::Compression;
 use herringbone_core::encoding::{BEHIND_PAGE, LARGE_PAGE, length};
 
-/// A consumer of a column chunk's data pages. Implement this to decide on which thread pages are finished.
+/// A consumer of a column chunk's data pages. Implement this to finish pages on threads of your choice.
 pub trait PageSink {
     /// Takes the next page and returns memory for the page after it. The memory comes from
     /// [`ChunkPages::push`](super::ChunkPages::push) or from the page itself.

@@ -28,7 +28,7 @@ pub(crate) type Nonce = [u8; NONCE_BYTES];
 /// A tag that authenticates a ciphertext along with its additional data.
 pub(crate) type Tag = [u8; TAG_BYTES];
 
-/// An unauthentic ciphertext, or an input of a length that the cipher does not support.
+/// The error for a ciphertext that fails authentication, or for an input of an unsupported length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Failed;
 

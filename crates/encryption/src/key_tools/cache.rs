@@ -19,8 +19,8 @@ pub(crate) struct CacheKey {
     pub(crate) name: String,
 }
 
-/// Cached values, which are dropped and thereby wiped when they expire. Each use of the cache looks
-/// for expired values, going by a monotonic clock.
+/// Cached values. They are dropped, and thereby wiped, when they expire. Each use of the cache
+/// looks for expired values by a monotonic clock.
 pub(crate) struct Cache<V> {
     lifetime: Duration,
     entries: Mutex<HashMap<CacheKey, Entry<V>>>,

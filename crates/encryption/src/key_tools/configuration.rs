@@ -5,7 +5,7 @@ use crate::{
     properties::{ColumnPath, OtherColumns},
 };
 
-/// The encryption of a data set's files. The defaults are those of the other libraries, except for
+/// The encryption of a data set's files. The defaults match the other libraries, except for
 /// [`other_columns`](Self::other_columns).
 ///
 /// ```

@@ -24,7 +24,7 @@ pub struct FileKeyMaterialStore {
 }
 
 impl FileKeyMaterialStore {
-    /// Creates a store for the Parquet file at `parquet_file`. The file needn't exist yet.
+    /// Creates a store for the Parquet file at `parquet_file`. The file need not exist yet.
     ///
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if the path has no file name.

@@ -19,7 +19,7 @@ impl FileAad {
     /// file can move modules within it.
     pub const NONE: Self = Self(None);
 
-    /// Joins the prefix and the identifier. The prefix may be empty.
+    /// Joins the prefix and the identifier. The prefix can be empty.
     #[must_use]
     pub fn new(prefix: &[u8], file_unique: &[u8]) -> Self {
         Self(Some([prefix, file_unique].concat()))

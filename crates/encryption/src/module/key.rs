@@ -202,7 +202,7 @@ impl ModuleKey {
         let framing = self.algorithm.framing(id.kind);
         let (nonce, ciphertext, tag) = framing.split(id, module)?;
         let ciphertext = module.get(ciphertext).unwrap_or_default();
-        // All of these bytes get overwritten, so existing bytes needn't be zeroed first.
+        // All of these bytes get overwritten, so existing bytes need not be zeroed first.
         plaintext.resize(start + ciphertext.len(), 0);
         let buffer = plaintext.get_mut(start..).unwrap_or_default();
         let (cipher, counter) = (self.key.cipher(), first_counter(&nonce));

@@ -229,8 +229,8 @@ impl FileDecryptionProperties {
         Err(Error::new(ErrorKind::Key, message).with_remedy(Remedy::AllowAlgorithm))
     }
 
-    /// Returns true if DuckDB's dialect is accepted and the file is in it. Such a file is
-    /// recognisable by its lack of an identifier.
+    /// Returns true if DuckDB's dialect is accepted and the file is in it. Such a file lacks an
+    /// identifier.
     pub(crate) fn is_duckdb_dialect(&self, file: &EncryptionAlgorithm) -> bool {
         self.0.duckdb_dialect
             && file.algorithm == Algorithm::AesGcmV1

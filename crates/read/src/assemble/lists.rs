@@ -55,7 +55,7 @@ pub(super) fn slice_offsets<O: OffsetSizeTrait>(
     slice.iter().map(|&offset| offset - first).collect()
 }
 
-/// Returns the number of elements in the lists with these offsets, which start at 0.
+/// Returns the number of elements in the lists with these offsets. The offsets start at 0.
 pub(super) fn elements<O: OffsetSizeTrait>(offsets: &[O]) -> usize {
     offsets.last().map_or(0, |last| last.as_usize())
 }

@@ -137,7 +137,8 @@ impl BatchAssembler {
     ///
     /// # Errors
     /// Fails with `Corrupt` if columns disagree about a common ancestor, and with `Argument` if a column has no column
-    /// batch. Fails with `Limit` if there is too little memory for any parts of a batch that are made here.
+    /// batch. Fails with `Limit` if there is too little memory for the arrays that a batch has on top of its column
+    /// batches.
     pub(crate) fn next_batch(&mut self, rows_left: u64, most: usize) -> Result<RecordBatch> {
         if self.column_batches.is_empty() {
             let rows = usize::try_from(rows_left).unwrap_or(usize::MAX);

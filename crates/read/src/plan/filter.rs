@@ -194,7 +194,7 @@ impl FilterPlan {
         self.predicate.evaluate(tested)
     }
 
-    /// Returns true if any columns are emitted as they were tested, and needn't be decoded again.
+    /// Returns true if any columns are emitted as they were tested, and need not be decoded again.
     pub(crate) fn emits_tested(&self) -> bool {
         let mut sources = self.sources.iter();
         sources.any(|source| *source != ColumnSource::Other)

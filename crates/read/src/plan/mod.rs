@@ -45,7 +45,7 @@ pub(crate) use virtual_columns::VirtualValues;
 #[doc(hidden)] // For `MetadataHandle`.
 pub struct OpenedFile<'a> {
     pub metadata: Arc<FileMetadata>,
-    /// The page indexes decoded so far. Reads add to them, so that later reads needn't decode the same indexes again.
+    /// The page indexes decoded so far. Reads add to them, so that later reads need not decode the same indexes again.
     pub page_indexes: Arc<PageIndexCells>,
     pub schema: &'a Arc<ParquetSchema>,
     /// The file's length in bytes.
@@ -185,10 +185,9 @@ impl ReadPlan {
         })
     }
 
-    /// Returns the row groups in which the filter might select rows, each with those rows. Use this to split a read
-    /// among workers before any bytes are read. It only uses metadata in memory: the footer's statistics, and any page
-    /// indexes that an earlier read has compared with the pages. The read itself rules out more, since it also has the
-    /// bytes of indexes, bloom filters and dictionaries.
+    /// Returns the row groups with rows that might pass the filter, along with these rows. This only uses metadata in
+    /// memory: the footer's statistics, and any page indexes already compared with the pages by an earlier read. The
+    /// read itself rules out more, since it also has the bytes of indexes, bloom filters and dictionaries.
     ///
     /// # Errors
     /// Fails with [`Corrupt`](herringbone_format::ErrorKind::Corrupt) if a row group's statistics are invalid, and with

@@ -194,7 +194,7 @@ impl ReadOptions {
         }
     }
 
-    /// Adds an extension type, which takes precedence over the library's own.
+    /// Adds an extension type. It takes precedence over the library's own.
     #[must_use]
     pub fn extension(mut self, extension: impl ExtensionType + 'static) -> Self {
         self.extensions.push(Arc::new(extension));
@@ -215,7 +215,7 @@ impl ReadOptions {
         self
     }
 
-    /// Adds a column that an extension type creates from the field at a path. The field itself needn't be read. If it
+    /// Adds a column that an extension type creates from the field at a path. The field itself need not be read. If it
     /// is, it is still decoded only once.
     #[must_use]
     pub fn extension_column<S: Into<String>>(

@@ -14,7 +14,7 @@ use herringbone_core::fetch::{FetchPolicy, request_cost, union, without};
 /// A store of a file's bytes, in pieces of any size that arrived in any order.
 ///
 /// A piece counts as memory of the read until all needed bytes in it are released. Bytes that a decoder is waiting for
-/// don't count here, because the decoder has reserved memory for them.
+/// do not count here, because the decoder has reserved memory for them.
 pub struct ByteStore {
     /// The disjoint pieces, keyed by offset.
     pieces: BTreeMap<u64, Piece>,

@@ -262,7 +262,7 @@ impl OpenRowGroup {
     }
 
     /// Creates a row counter for these adjacent pages of a column chunk. The counter keeps the decompressed pages, so
-    /// that the decoders of splits needn't decompress them again. All of the chunk's pages must be
+    /// that the decoders of splits need not decompress them again. All of the chunk's pages must be
     /// [allowed](ChunkInPlan::allows).
     ///
     /// # Errors

@@ -28,7 +28,7 @@ pub(crate) struct SelectedRows {
     walk: SelectionCursor,
     /// The rows selected without a test, but not yet passed to the next stage.
     accepted: VecDeque<Range<u64>>,
-    /// The number of rows known so far that are left to test.
+    /// The number of rows known so far and left to test.
     untested: u64,
     /// True if more rows to test might follow.
     is_open: bool,
@@ -237,7 +237,7 @@ impl SelectedRows {
         }
     }
 
-    /// Returns the number of rows known so far that are left to test.
+    /// Returns the number of rows known so far and left to test.
     pub(crate) fn untested(&self) -> u64 {
         self.untested
     }

@@ -77,8 +77,8 @@ impl<'a> Group<'a> {
     /// Returns the wanted field's ordinal among the group's fields, or `None` if it is missing from the file.
     ///
     /// # Errors
-    /// Argument if several fields match, if a field has been found before, or if the wanted field has no id by which to find
-    /// it, or another one than the field of its name.
+    /// Fails with `Argument` if several fields match, if a field has been found before, or if the wanted field has no
+    /// id to find it by, or another id than the field with its name.
     pub(super) fn find(&mut self, wanted: &FieldRef, place: Place) -> Result<Option<usize>> {
         let name = wanted.name();
         let found = match self.matching {

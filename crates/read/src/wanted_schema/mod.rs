@@ -77,10 +77,10 @@ pub(super) use resolution::resolve;
 pub struct WantedSchema {
     schema: SchemaRef,
     matching: FieldMatching,
-    /// Each column's place, which it keeps after others have been left out.
+    /// Each column's place. It stays the same after other columns have been left out.
     places: Vec<Place>,
     defaults: Vec<DefaultValue>,
-    /// The names of columns that are never read from the file.
+    /// The names of columns never read from the file.
     constants: Vec<String>,
     times: TimeCasts,
     nulls_without_fields: bool,

@@ -45,7 +45,7 @@ pub(super) fn distinct(slots: &ArrayRef) -> Result<Distinct> {
     })
 }
 
-/// Converts each slot, including nested ones, to bytes that are equal exactly if the values are.
+/// Converts each slot, including nested slots, to bytes that are equal if the values are.
 fn comparable(slots: &ArrayRef) -> Result<Rows> {
     let field = SortField::new(slots.data_type().clone());
     let converter = RowConverter::new(vec![field]).map_err(invalid)?;

@@ -68,8 +68,8 @@ impl InTheClear {
         }))
     }
 
-    /// Returns true if the file uses DuckDB's dialect. It is recognisable because only DuckDB's
-    /// files lack an identifier.
+    /// Returns true if the file uses DuckDB's dialect. We recognise it by the missing identifier,
+    /// since only DuckDB's files lack one.
     #[must_use]
     pub fn is_duckdb_dialect(&self) -> bool {
         !self.plaintext_footer && self.crypto.encryption_algorithm.aad_file_unique.is_empty()

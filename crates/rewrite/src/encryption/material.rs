@@ -13,7 +13,7 @@ pub struct KeyMaterial {
 }
 
 impl KeyMaterial {
-    /// Prepares to copy one Parquet file's key material for another file. The other file needn't
+    /// Prepares to copy one Parquet file's key material for another file. The other file need not
     /// exist yet.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl KeyMaterial {
         self.to.path()
     }
 
-    /// Returns true if both files share their key material, in which case there is nothing to copy.
+    /// Returns true if both files share their key material, so that there is nothing to copy.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         let real = |store: &FileKeyMaterialStore| store.path().canonicalize().ok();

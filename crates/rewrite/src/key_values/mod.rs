@@ -161,7 +161,7 @@ impl<'a> Descriptions<'a> {
         let (Some(form), Some((original, columns)), Some(value)) = (form, original, value) else {
             return Adapted::Same;
         };
-        // Non-UTF-8 bytes become an empty text, which fails to parse like any text other than JSON.
+        // Non-UTF-8 bytes become an empty text. It fails to parse, just like any text other than JSON.
         let text = str::from_utf8(value).unwrap_or_default();
         let compare = || Columns::compare(&original.schema, self.new.schema);
         let adapted = self.adapted(form, original, columns.get_or_init(compare), text, notes);

@@ -27,7 +27,7 @@ impl Default for BlockMemory {
 }
 
 impl BlockMemory {
-    /// Drops the arrays, and frees the memory if it exceeds what most blocks need.
+    /// Drops the arrays. Also frees the memory if it exceeds what most blocks need.
     pub(super) fn release(&mut self) {
         self.levels.release();
         let reserved =

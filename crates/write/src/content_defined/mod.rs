@@ -165,7 +165,7 @@ impl Chunker {
         })
     }
 
-    /// Hashes the next rows and returns those starting pages, counted from the first.
+    /// Hashes the next rows and returns the rows that start pages, counted from the first.
     pub(crate) fn page_starts(&mut self, levels: &RowLevels<'_>, slots: &Slots<'_>) -> Vec<usize> {
         let (values, keys) = match slots {
             Slots::Values(values) => (values, None),

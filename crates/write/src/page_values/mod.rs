@@ -113,8 +113,8 @@ impl PageValues {
         }
     }
 
-    /// Returns the approximate size in bytes of the current page, whose values have this size. It is zero if the
-    /// current segment covers the whole page, since the page then ends when the next row doesn't fit.
+    /// Returns the approximate size in bytes of the current page, given its values' `size`. It is zero if the current
+    /// segment covers the whole page, since the page then ends when the next row doesn't fit.
     pub(super) fn page_bytes(&self, size: PlainSize) -> usize {
         match self {
             // We estimate two bytes per index. In practice, indices usually take two bytes or less.

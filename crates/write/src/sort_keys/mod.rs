@@ -49,7 +49,7 @@ impl RowKeys {
         self.num_rows
     }
 
-    /// Returns a row's key bytes, or no bytes if the row doesn't exist.
+    /// Returns a row's key bytes, or no bytes if the row does not exist.
     #[must_use]
     pub fn row(&self, row: usize) -> &[u8] {
         let range = match self.width {

@@ -78,9 +78,8 @@ impl StorageBatches {
     /// Creates a converter for batches with this schema, or returns `None` if they are stored unchanged.
     ///
     /// # Errors
-    /// Returns the errors of the extension types, and fails with
-    /// [`Unsupported`](herringbone_format::ErrorKind::Unsupported) if one of them is in a dictionary or in runs of
-    /// groups.
+    /// Returns extension type errors. Fails with [`Unsupported`](herringbone_format::ErrorKind::Unsupported) if an
+    /// extension type is in a dictionary or in runs of groups.
     pub fn new(schema: &SchemaRef, options: &WriteOptions) -> Result<Option<Self>> {
         if options.extensions.is_empty() {
             return Ok(None);
@@ -186,7 +185,7 @@ impl StorageBatches {
     /// Returns the pairs that extension types add to the file's key-value metadata. Call this after the last batch.
     ///
     /// # Errors
-    /// Returns the errors of the extension types.
+    /// Returns extension type errors.
     pub fn key_values(&mut self) -> Result<Vec<KeyValue>> {
         let mut pairs = Vec::new();
         for field in &mut self.fields {

@@ -130,7 +130,7 @@ pub(crate) fn of_row_group(
     for (ordinal, (chunk, split)) in chunks.iter().zip(&mut splits).enumerate() {
         let split_bytes = work_of(chunk) / (threads as u64 * SPLITS_PER_THREAD);
         let split_bytes = split_bytes.clamp(MIN_BYTES, MAX_BYTES);
-        // Lists can continue on the next page. We only know the rows in which they do if all rows are read.
+        // Lists can continue on the next page. We only know in which rows they do if all rows are read.
         let can_split = chunk.is_flat || num_wanted == num_rows;
         if !can_split || !is_long(chunk) || work_of(chunk) < 2 * split_bytes {
             continue;

@@ -40,7 +40,7 @@ pub use shared::{Assembly, SharedStep, StageTask};
 pub(crate) struct Stages {
     /// One column set per stage. The emitted one comes last.
     sets: Vec<ColumnSet>,
-    /// The rows to test in each stage, except for the last stage, which only decodes.
+    /// The rows to test in each stage except the last. The last stage only decodes.
     rows: Vec<SelectedRows>,
     /// The rows found by each of these stages, or `None` once all of the stage's rows are tested.
     found: Vec<Option<Found>>,
