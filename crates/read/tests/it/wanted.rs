@@ -166,6 +166,45 @@ fn names_without_ids_find_fields_unless_several_match() {
     assert_eq!(find("A"), Ok(ints([Some(2); 3])));
 }
 
+/// The columns `a` have 1, 2 and 3 at the top, and those of the struct have 4 and 5.
+#[test]
+fn fields_of_one_name_are_found_in_order() {
+    let struct_of = |columns: &[i32]| {
+        let fields = columns.iter().map(|_| field("a", DataType::Int32));
+        let arrays = columns.iter().map(|value| ints([Some(*value); 3]));
+        StructArray::new(fields.collect(), arrays.collect(), None)
+    };
+    let stored = struct_of(&[4, 5]);
+    let inner = stored.data_type().clone();
+    let a = || field("a", DataType::Int32);
+    let fields = vec![a(), field("s", inner.clone()), a(), a()];
+    let columns: Vec<ArrayRef> = vec![
+        ints([Some(1); 3]),
+        Arc::new(stored),
+        ints([Some(2); 3]),
+        ints([Some(3); 3]),
+    ];
+    let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap();
+    let file = written(&batch, options());
+    let in_order = |fields| schema(fields).matching(FieldMatching::NameInOrder);
+    let find = |fields| read(&file, in_order(fields)).map(|batch| batch.columns().to_vec());
+    assert_eq!(find(vec![a()]), Ok(vec![ints([Some(1); 3])]));
+    let all = find(vec![a(), field("s", inner), a(), a(), a()]).unwrap();
+    assert_eq!(all[0], ints([Some(1); 3]));
+    assert_eq!(all[1].as_struct(), &struct_of(&[4, 5]));
+    assert_eq!(all[2], ints([Some(2); 3]));
+    assert_eq!(all[3..], [ints([Some(3); 3]), ints([None; 3])]);
+    // A filter reads the first column alone, and then the others.
+    let filtered = ReadOptions::new()
+        .wanted_schema(in_order(vec![a(), a()]))
+        .filter(col("a").eq(1));
+    let rows = open(&file).read(filtered).unwrap().next_batch().unwrap();
+    let rows = rows.unwrap();
+    assert_eq!(rows.columns(), [ints([Some(1); 3]), ints([Some(2); 3])]);
+    let error = read(&file, schema(vec![a()])).unwrap_err();
+    assert!(error.contains("several fields"), "{error}");
+}
+
 #[test]
 fn missing_fields_are_null_or_have_their_default() {
     let file = small();
