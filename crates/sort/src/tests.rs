@@ -1,4 +1,4 @@
-//! Sorts rows of several blocks, while the facade's tests sort fewer rows, but of more types.
+//! Sorts rows of several blocks. The facade's tests sort fewer rows, but of more types.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn texts(values: impl Iterator<Item = Option<String>>) -> ArrayRef {
     Arc::new(values.collect::<StringArray>())
 }
 
-/// Returns keys with duplicates in no order, where null is the least key.
+/// Returns unordered keys with duplicates. Null is the least key.
 fn keys() -> Vec<Option<usize>> {
     let key = |row: usize| (row * 7_919 + row * row / 31) % 20_011;
     (0..ROWS).map(|row| key(row).checked_sub(9)).collect()

@@ -10,7 +10,7 @@ fn algorithm(algorithm: Algorithm, aad_prefix: Option<&[u8]>) -> EncryptionAlgor
     }
 }
 
-/// Checks section 5.2, which we encoded by hand in the compact protocol.
+/// Checks section 5.2, encoded by hand in the compact protocol.
 #[test]
 fn the_bytes_of_an_algorithm() {
     let bytes = b"\x2c\x18\x01p\x18\x0812345678\x12\0\0";

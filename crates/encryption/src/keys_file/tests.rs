@@ -168,7 +168,7 @@ fn errors_name_line_and_member_and_no_key() {
     }
 }
 
-/// Encrypts a file according to one keys file, and reads it according to another.
+/// Encrypts a file with one keys file, then reads it with another.
 #[test]
 fn keys_are_found_in_every_way() {
     let encrypts = format!(

@@ -37,7 +37,7 @@ fn encrypt(key: &ModuleKey, id: &ModuleId, plaintext: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Checks the bytes of section 4.4.2, which we counted by hand.
+/// Checks the bytes of section 4.4.2, counted by hand.
 #[test]
 fn aad_of_each_kind() {
     let file_aad = FileAad::new(b"p", b"u");

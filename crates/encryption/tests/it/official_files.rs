@@ -1,4 +1,4 @@
-//! Decrypts every module in the encrypted files of apache/parquet-testing.
+//! Decrypts every module in apache/parquet-testing's encrypted files.
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -11,7 +11,7 @@ use herringbone_encryption::{
     properties::{FileDecryptionPropertiesBuilder, KeyAnswer, KeyRequest},
 };
 
-/// Returns the bytes of an official file, or `None` if the files are not available.
+/// Returns an official file's bytes, or `None` if the files aren't available.
 fn file(name: &str) -> Option<Vec<u8>> {
     let folder = PathBuf::from(std::env::var_os("PARQUET_TEST_DATA")?);
     let path = folder.join(format!("{name}.parquet.encrypted"));
@@ -282,7 +282,7 @@ fn errors_name_the_module_that_was_changed() {
                 let error = walk(&changed, &properties).err();
                 let error = error.unwrap_or_else(|| panic!("{name}, {}: {at}", module.id));
                 assert!(error.message().contains(&module.id.to_string()), "{error}");
-                // A changed length may still match the available bytes.
+                // A changed length might still match the available bytes.
                 assert!(at < 4 || error.kind() == ErrorKind::Key, "{error}");
             }
         }
@@ -329,8 +329,8 @@ fn the_algorithm_cannot_be_flipped() {
         return;
     };
     let start = footer_start(&bytes);
-    // In FileCryptoMetaData, field 1 is a struct, whose own field 1 is a struct. The latter becomes
-    // field 2.
+    // In FileCryptoMetaData, field 1 is a struct with a struct as its own field 1. The latter
+    // becomes field 2.
     assert_eq!(bytes[start..start + 2], [0x1c, 0x1c]);
     bytes[start + 1] = 0x2c;
     let error = walk(&bytes, &by_metadata("").build().unwrap())

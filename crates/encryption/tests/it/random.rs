@@ -16,7 +16,7 @@ use herringbone_encryption::{
 
 const ROUNDS: usize = 5000;
 
-/// A xorshift generator, which returns equal numbers in each run.
+/// A xorshift generator that returns the same numbers in each run.
 struct Random(u64);
 
 impl Random {

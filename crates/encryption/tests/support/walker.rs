@@ -1,5 +1,5 @@
-//! A small reader for encrypted files that does not depend on `herringbone-core`. It decrypts every
-//! module in a file, and checks all metadata.
+//! A small reader for encrypted files, independent of `herringbone-core`. It decrypts every module
+//! in a file and checks all metadata.
 
 use bytes::Bytes;
 use herringbone_encryption::{
@@ -17,7 +17,7 @@ pub(crate) struct Module {
     pub(crate) id: ModuleId,
     /// The module's start in the file and its length, or `None` for modules within the footer.
     pub(crate) place: Option<(usize, usize)>,
-    /// The plaintext, which is decompressed if it is a page.
+    /// The plaintext. A page is decompressed, too.
     pub(crate) plaintext: Vec<u8>,
 }
 

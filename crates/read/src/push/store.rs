@@ -111,8 +111,8 @@ impl ByteStore {
     /// Stores bytes starting at `offset`.
     ///
     /// If the budget has no room for all of them, only the wanted bytes are stored. If there is no room for these
-    /// either, only the bytes that a decoder is waiting for are stored. Without `keeps_ahead`, it is always just the
-    /// latter.
+    /// either, only the bytes that a decoder is waiting for are stored. Without `keeps_ahead`, no others are stored in
+    /// any case.
     pub fn supply(&mut self, (offset, bytes): (u64, &Bytes), wanted: &Wanted, keeps_ahead: bool) {
         let supplied = offset..offset.saturating_add(bytes.len() as u64);
         let due_bytes = |part: &Range<u64>| {

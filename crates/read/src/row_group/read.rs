@@ -209,8 +209,8 @@ impl RowGroupRead {
         Ok(true)
     }
 
-    /// Works ahead of the due row group: prunes this row group, opens its columns and tests its rows, until it needs
-    /// more bytes or memory. Returns false if this fails. The error is reported once the row group is due.
+    /// Works ahead, before the row group is due: prunes it, opens its columns and tests its rows, until more bytes or
+    /// memory are needed. Returns false if this fails. The error is reported once the row group is due.
     pub(crate) fn open_ahead(&mut self, bytes: &mut dyn FileBytes) -> bool {
         if self.has_failed_ahead {
             return false;

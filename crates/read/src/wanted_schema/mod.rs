@@ -44,8 +44,8 @@ pub(super) use resolution::resolve;
 /// - text to bytes,
 /// - any layout of text, bytes, lists and dictionaries to any other.
 ///
-/// Two casts depend on the values. Time units can become finer, or coarser as long as no value is lost, and bytes
-/// become text if they are UTF-8. A required field can be read from a nullable one as long as no value is null.
+/// Two casts depend on the values. Time units can become finer or coarser as long as no value is lost, and bytes become
+/// text if they are UTF-8. A required field can be read from a nullable one as long as no value is null.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};

@@ -9,7 +9,7 @@ use herringbone::{Lost, OnError, ReadOptions};
 
 use crate::table::{GROUP, PAGE, ROWS, file, open, options, rows_of, text};
 
-/// Returns the file of the table with a bit flipped in the body of a page.
+/// Returns the table's file with a bit flipped in a page body.
 pub(crate) fn damaged(row_group: usize, leaf: usize, page: usize) -> Bytes {
     let mut bytes = file(options()).to_vec();
     let opened = open(&bytes.clone().into());
@@ -19,7 +19,7 @@ pub(crate) fn damaged(row_group: usize, leaf: usize, page: usize) -> Bytes {
     bytes.into()
 }
 
-/// Reads a file, and returns its batches and the reported losses.
+/// Reads a file, returning its batches and the reported losses.
 fn read(file: &Bytes, options: &ReadOptions) -> Result<(Vec<RecordBatch>, Vec<Lost>), String> {
     let mut reader = open(file).read(options.clone()).unwrap();
     let mut batches = Vec::new();

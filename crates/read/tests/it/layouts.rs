@@ -84,7 +84,7 @@ fn runs_are_read_as_runs() {
         .iter()
         .map(|run| values.is_valid(*run).then(|| values.value(*run)))
         .collect();
-    // We compare the slots by their values, because runs may be sliced.
+    // We compare the slots by value, since runs might be sliced.
     let columns = [("runs", Arc::new(runs) as ArrayRef, true)];
     let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
     let file = written(&batch, options());

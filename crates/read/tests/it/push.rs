@@ -28,7 +28,7 @@ fn length(range: &Range<u64>) -> u64 {
     range.end - range.start
 }
 
-/// Returns a decoder of the column `row`, which is the first leaf.
+/// Returns a decoder for the column `row`, the first leaf.
 fn decoder(file: &Bytes, policy: FetchPolicy, options: &ReadOptions) -> PushDecoder {
     let plan = open(file).plan(&options.clone().columns(["row"])).unwrap();
     PushDecoder::with_policy(Arc::new(plan), policy)
@@ -122,7 +122,7 @@ fn no_more_is_listed_ahead_than_policy_and_memory_allow() {
         needs(&mut decoder(&file, policy, &options)).soon.len()
     };
     assert_eq!(ahead(0, None), 0);
-    // The bytes for which the decoder waits count as bytes ahead, too.
+    // The bytes the decoder is waiting for count as bytes ahead, too.
     assert_eq!(ahead(of_chunk, None), 0);
     assert_eq!(ahead(of_chunk + 1, None), 1);
     assert_eq!(ahead(2 * of_chunk + 1, None), 2);
@@ -150,7 +150,7 @@ fn bytes_ahead_take_memory_and_bytes_in_flight_do_too() {
     assert!(decoder.reserve_in_flight(0));
     supply(&mut decoder, &file, &chunks[1]);
     assert_eq!(decoder.free_memory(), before - length(&chunks[1]));
-    // The decoder has reserved memory for the bytes for which it waits.
+    // The decoder has reserved memory for the bytes it is waiting for.
     supply(&mut decoder, &file, &chunks[0]);
     assert_eq!(decoder.free_memory(), before - length(&chunks[1]));
     assert!(!decoder.is_refused_memory());
@@ -246,7 +246,7 @@ fn the_window_counts_down() {
     }
 }
 
-/// Polls a row group to its end, and returns its rows.
+/// Polls a row group to its end, returning its rows.
 fn rest_of(mut row_group: DetachedRowGroup, file: &Bytes) -> Vec<usize> {
     let mut rows = Vec::new();
     let mut left = row_group.rows_left();
@@ -289,7 +289,7 @@ fn row_groups_are_detached_in_order_and_continue_alone() {
             (first..first + GROUP).collect::<Vec<_>>()
         );
     }
-    // The decoder itself continues with the last row group, which cannot be detached after its first batch.
+    // The decoder itself continues with the last row group. It can't be detached after its first batch.
     supply(&mut decoder, &file, &chunk(&file, 3, 0));
     assert_eq!(
         rows_of(&[batch(&mut decoder)]),

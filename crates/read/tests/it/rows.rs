@@ -14,7 +14,7 @@ use crate::table::{
     GROUP, ROWS, compare, file, kind, open, options, pushed, read, rows_of, tags, text,
 };
 
-/// Files of the table that differ in everything by which a reader may skip rows.
+/// Files of the table that differ in everything a reader can use to skip rows.
 fn files() -> Vec<(&'static str, Bytes)> {
     let columns = ColumnOptions::new;
     vec![
@@ -43,14 +43,14 @@ fn files() -> Vec<(&'static str, Bytes)> {
     ]
 }
 
-/// Reads a file in several ways, and compares each result with the expected rows.
+/// Reads a file in several ways, comparing each result with the expected rows.
 fn check(name: &str, file: &Bytes, options: &ReadOptions, expected: &[usize]) {
     compare(&pushed(file, options), expected, &format!("{name}, pushed"));
     for threads in [1, 3] {
         let batches = read(file, &options.clone().threads(threads));
         compare(&batches, expected, &format!("{name}, {threads} threads"));
     }
-    // Pruning may only save work, so testing alone must find these rows, too.
+    // Pruning must only save work, so testing alone has to find these rows, too.
     let without_steps = options.clone().pruning(PruningSteps::none());
     let context = format!("{name}, without pruning");
     compare(&pushed(file, &without_steps), expected, &context);
@@ -61,7 +61,7 @@ fn rows(accepts: impl Fn(usize) -> bool) -> Vec<usize> {
     (0..ROWS).filter(|row| accepts(*row)).collect()
 }
 
-/// Filters, each with the rows that it selects.
+/// Filters, each with its selected rows.
 fn filters() -> Vec<(Predicate, Vec<usize>)> {
     let has_tag = |row: usize, tag: i32| tags(row).is_some_and(|tags| tags.contains(&tag));
     vec![

@@ -116,7 +116,7 @@ fn tasks_decode_the_batches_of_each_row_group() {
                 compare(&batches, &expected, &format!("{filter:?}, {is_reversed}"));
                 assert!(!row_group.is_split_wrong());
                 assert_eq!(row_group.rows_left(), 0);
-                // There are nine leaves, which are more than the tasks of one thread.
+                // There are nine leaves, more than one thread has tasks.
                 assert!(work.tasks >= 9 && work.most == 3, "{work:?}");
                 first += rows;
             }
@@ -161,7 +161,7 @@ fn tasks_without_work_ahead_are_the_columns_of_the_due_batch() {
     compare(&batches, &(0..300).collect::<Vec<_>>(), "batch by batch");
 }
 
-/// 400,000 numbers, whose pages of 10,000 rows take 80,000 bytes each.
+/// 400,000 numbers in pages of 10,000 rows, taking 80,000 bytes each.
 const LONG: i64 = 400_000;
 
 fn long(options: WriteOptions) -> Bytes {
@@ -180,7 +180,7 @@ fn long_options() -> WriteOptions {
         .row_group_rows(LONG as usize)
 }
 
-/// Returns the batches of the file's only row group, and counts the work.
+/// Returns the batches of the file's only row group, counting the work.
 fn decode(file: &Bytes, options: &ReadOptions, threads: usize) -> (Vec<RecordBatch>, Work) {
     let plan = Arc::new(open(file).plan(options).unwrap());
     let mut row_group = ReadSequence::new(plan).next_row_group().unwrap();

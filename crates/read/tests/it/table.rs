@@ -1,4 +1,4 @@
-//! A table whose values follow from its row numbers, and files with its rows.
+//! A table with values derived from its row numbers, and files with its rows.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,12 +22,12 @@ pub(crate) const GROUP: usize = 300;
 /// The number of rows in the file.
 pub(crate) const ROWS: usize = 1_000;
 
-/// Returns a row's text, which each fifth row lacks.
+/// Returns a row's text, or `None` for each fifth row.
 pub(crate) fn text(row: usize) -> Option<String> {
     (!row.is_multiple_of(5)).then(|| format!("text {row}"))
 }
 
-/// Returns a row's kind, which 40 neighbours share.
+/// Returns a row's kind, shared by 40 neighbours.
 pub(crate) fn kind(row: usize) -> &'static str {
     ["red", "green", "blue"][row / 40 % 3]
 }
@@ -38,7 +38,7 @@ pub(crate) fn tags(row: usize) -> Option<Vec<i32>> {
     (row % 13 > 0).then(|| (row..row + row % 4).collect())
 }
 
-/// Returns the table's rows that have these numbers.
+/// Returns the table's rows with these numbers.
 pub(crate) fn table(rows: &[usize]) -> RecordBatch {
     let numbers = || rows.iter().map(|row| *row as i32);
     let mut lists = ListBuilder::new(Int32Builder::new());
@@ -147,7 +147,7 @@ pub(crate) fn pushed(file: &Bytes, options: &ReadOptions) -> Vec<RecordBatch> {
     supplied(&mut decoder(file, options), file)
 }
 
-/// Gives a decoder each range that it needs, and returns its batches.
+/// Gives a decoder each range it needs, returning its batches.
 pub(crate) fn supplied(decoder: &mut PushDecoder, file: &Bytes) -> Vec<RecordBatch> {
     let mut batches = Vec::new();
     loop {

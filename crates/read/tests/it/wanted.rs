@@ -1,4 +1,4 @@
-//! Reads with a wanted schema, whose fields are found, cast, made up or left out.
+//! Reads with a wanted schema. Its fields are found, cast, made up or left out.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -64,7 +64,7 @@ fn read(file: &ParquetFile, options: &ReadOptions) -> (Vec<usize>, ReadMetrics) 
     (rows_of(&batches), reader.metrics())
 }
 
-/// Reads the column `row` with a filter, and returns the counts.
+/// Reads the column `row` with a filter, returning the counts.
 fn metrics(file: &Bytes, filter: Predicate) -> ReadMetrics {
     let options = ReadOptions::new().filter(filter).columns(["row"]);
     read(&open(file), &options).1
@@ -203,8 +203,8 @@ fn a_read_of_one_row_requests_little_else() {
     assert!(all.steps.iter().all(|step| step.reads.requests == 0));
 }
 
-/// The index of a column's pages is read if the pages that it leaves out may cost more than a request. The dictionary
-/// is read in any case, so that its bytes do not count.
+/// A column's page index is read if the pages it rules out might cost more than a request. The dictionary is read in
+/// any case, so its bytes don't count.
 #[test]
 fn a_page_map_must_save_more_than_a_request() {
     let reads_of_maps = |dictionary: bool, distinct: usize, length: usize| {
@@ -232,7 +232,7 @@ fn a_page_map_must_save_more_than_a_request() {
         let mut maps = step.filter(|step| step.step == PruningStep::PageMaps);
         maps.next().unwrap().reads.bytes
     };
-    // A request may read over 256 KiB. The texts of all rows take 400,000 bytes.
+    // A request can read over a gap of 256 KiB. All rows' texts take 400,000 bytes.
     assert!(reads_of_maps(false, 1_000, 400) > 0);
     // The pages have indices of seven bits. Their dictionary of 100 texts takes as many bytes.
     assert_eq!(reads_of_maps(true, 100, 4_000), 0);
@@ -324,7 +324,7 @@ fn a_plan_counts_rows_and_leaves() {
     assert_eq!(all.prune().unwrap().len(), 4);
 }
 
-/// The constant of a column that the file lacks decides a filter before we read anything.
+/// A missing column's constant decides a filter before we read anything.
 #[test]
 fn a_constant_column_rules_out_the_file() {
     let file = file(options());

@@ -1,4 +1,4 @@
-//! Sorts rows of all layouts, which must stay whole when they are moved.
+//! Sorts rows of all layouts. They must stay whole when moved.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ const ROWS: usize = 3_000;
 /// Memory for all rows, and for so few rows that runs are merged several times.
 const MEMORY: [usize; 2] = [64 << 20, 40 << 10];
 
-/// Returns a row's key, which no other row has and which is far from the keys of its neighbours.
+/// Returns a row's key. It is unique, and far from its neighbours' keys.
 fn key(row: usize) -> usize {
     row * 1_009 % ROWS
 }
@@ -38,7 +38,7 @@ fn value(array: &ArrayRef, row: usize) -> Option<ArrayRef> {
     }
 }
 
-/// Sorts batches that together have all rows, and compares each row with its row in the batches.
+/// Sorts batches that add up to all rows, comparing each row with its row in the batches.
 fn check_batches(name: &str, batches: &[ArrayRef]) {
     let (mut of_rows, mut columns) = (vec![(0, 0); ROWS], Vec::new());
     let mut first = 0;
@@ -95,7 +95,7 @@ fn check(name: &str, array: &ArrayRef) {
     );
 }
 
-/// Returns a row's text, which may be longer than the twelve bytes that fit into a view.
+/// Returns a row's text. It can be longer than the twelve bytes that fit into a view.
 fn text(row: usize) -> Option<String> {
     (!row.is_multiple_of(7)).then(|| format!("{row}").repeat(row % 5))
 }
@@ -144,8 +144,8 @@ fn texts_and_bytes() {
         .map(|row| (row % 7 > 0).then_some(row % 3 > 0))
         .collect();
     check("booleans", &(Arc::new(booleans) as ArrayRef));
-    // All slices share the buffers of these views, which have more bytes than a gathered buffer may
-    // have.
+    // All slices share these views' buffers. They have more bytes than a gathered buffer is
+    // allowed.
     let long = (0..ROWS).map(|row| Some(format!("{row:0>2000}")));
     check(
         "long views",
@@ -352,8 +352,8 @@ fn dictionaries_do_not_grow_by_known_values() {
     assert!((100 * 32..100 * 32 + 700).contains(&growth), "{growth}");
 }
 
-/// The order of ordered dictionaries is that of their values, so a later one may only repeat the
-/// first one, or add to its end.
+/// An ordered dictionary's values define its order, so a later dictionary may only repeat the first
+/// one or add to its end.
 #[test]
 fn ordered_dictionaries_agree_or_are_refused() {
     let batch = |values: &[Option<&str>], is_ordered: bool| {

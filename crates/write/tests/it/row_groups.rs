@@ -10,7 +10,7 @@ use herringbone_write::{
     SortingColumnOption, WriteOptions, WritePlan,
 };
 
-/// Returns `rows` rows from `first` on, in ascending order.
+/// Returns `rows` ascending rows starting at `first`.
 fn batch(first: i64, rows: i64) -> RecordBatch {
     let numbers = first..first + rows;
     let names = numbers.clone().map(|number| format!("name {number:04}"));

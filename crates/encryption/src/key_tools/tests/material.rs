@@ -69,7 +69,7 @@ fn malformed_metadata_is_an_error_that_repeats_nothing() {
     );
 }
 
-/// An attacker who may write to the folder can put anything in the place of the key material.
+/// An attacker with write access to the folder can put anything in place of the key material.
 #[cfg(unix)]
 #[test]
 fn only_regular_files_of_some_megabytes_are_read() {

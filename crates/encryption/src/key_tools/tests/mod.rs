@@ -21,7 +21,7 @@ use crate::{
     properties::{KeyAnswer, KeyRequest, KeyRetriever, OtherColumns},
 };
 
-/// Returns the master keys that the tests of parquet-java and pyarrow use.
+/// Returns the master keys used by the tests of parquet-java and pyarrow.
 fn master_keys() -> InMemoryKms {
     let key = |text: &[u8]| Key::new(text).unwrap();
     InMemoryKms::new([

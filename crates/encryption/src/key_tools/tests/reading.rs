@@ -122,7 +122,7 @@ fn each_path_has_a_key_of_its_own() {
     );
 }
 
-/// Takes the steps of a caller that waits for the KMS elsewhere.
+/// Takes the steps of a caller waiting for the KMS elsewhere.
 #[test]
 fn unwrapping_by_steps() {
     let (_folder, store) = folder();

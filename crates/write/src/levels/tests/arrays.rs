@@ -48,8 +48,8 @@ fn field(name: &str, array: &ArrayRef, random: &mut Random) -> Field {
     Field::new(name, array.data_type().clone(), nullable)
 }
 
-/// Returns an array of `len` slots, which is sliced out of a longer one. Integers ascend, so that all values of an
-/// array differ.
+/// Returns an array of `len` slots, sliced out of a longer one. Integers ascend, so that all of an array's values
+/// differ.
 pub(super) fn array(random: &mut Random, len: usize, depth: usize) -> ArrayRef {
     let before = random.below(3) * random.below(70);
     let whole = before + len + random.below(3);

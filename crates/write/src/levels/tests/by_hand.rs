@@ -76,7 +76,7 @@ fn dremel_name_language_country() {
     );
 }
 
-/// Returns a struct without nulls, which has one list or one nullable leaf.
+/// Returns a struct without nulls, with one list or one nullable leaf.
 fn struct_of(name: &str, child: ArrayRef) -> ArrayRef {
     let nullable = child.data_type() == &DataType::Int32;
     let field = Field::new(name, child.data_type().clone(), nullable);
