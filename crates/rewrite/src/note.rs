@@ -5,8 +5,7 @@ use std::fmt;
 use herringbone::format::FooterExtension;
 use herringbone::geospatial::geoparquet::KEY;
 
-/// A property of the input files, changed or missing in the new file. Notes are not errors, but
-/// users will usually want to see them.
+/// A property of the input files, changed or missing in the new file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {

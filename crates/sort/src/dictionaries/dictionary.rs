@@ -49,8 +49,8 @@ pub(super) struct Dictionary {
     keys: HashMap<Box<[u8]>, u32>,
     /// The key for null values.
     null: Option<u32>,
-    /// The last batch's dictionary and its values' keys in this dictionary. Successive batches
-    /// often share a dictionary, and then we don't have to look its values up again.
+    /// The last batch's dictionary and its values' keys in this dictionary. If the next batch
+    /// shares the dictionary, we don't have to look its values up again.
     last: Option<(ArrayData, Vec<u32>)>,
     pub(super) bytes: usize,
 }
