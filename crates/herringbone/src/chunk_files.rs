@@ -1,8 +1,8 @@
-//! Files whose column chunks are in other files, such as `_metadata`.
+//! Files with their column chunks in other files, such as `_metadata`.
 //!
-//! We present such a file as one that has all bytes in it: first its own, then the bytes of each
-//! other file. So it is read like any other file. Its footer is encoded again, with each chunk's
-//! offsets moved by the start of its file:
+//! We present such a file as a single one that contains all the bytes: first its own, then each
+//! other file's. That way, it can be read like any other file. Its footer is re-encoded, with each
+//! chunk's offsets moved by the start of its file:
 //!
 //! ```text
 //! offset      0              1000          1400
@@ -25,12 +25,12 @@ use crate::file::ParquetFile;
 use crate::metadata_handle::MetadataHandle;
 use crate::source::{CheckedSource, FetchPolicy, FileSource, Source};
 
-/// The files that contain the column chunks of another file.
+/// The files containing another file's column chunks.
 ///
-/// The paths come from the other file's metadata, which may be hostile. For files in a directory of
-/// this machine, use [`LocalChunkFiles`], which checks them.
+/// Paths come from the other file's metadata, which might be hostile, so check them. If the files
+/// are in a local directory, use [`LocalChunkFiles`], which does this for you.
 pub trait ChunkFiles: Send + Sync {
-    /// Opens the file at a path. We call this once to learn the file's length, and again for each
+    /// Opens the file at a path. This is called once to learn the file's length, and again for each
     /// read.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ pub trait ChunkFiles: Send + Sync {
     fn open(&self, path: &str) -> Result<Box<dyn Source>>;
 }
 
-/// The files in a directory of this machine.
+/// The column chunk files in a local directory.
 ///
 /// Absolute paths, URLs and paths with `..` are errors, unless you [allow](Self::allow_any_path)
 /// them.
@@ -73,9 +73,8 @@ impl LocalChunkFiles {
         }
     }
 
-    /// Selects whether absolute paths and paths with `..` are permitted, which you should only
-    /// allow if you trust the metadata. URLs remain errors, because they are not paths of this
-    /// machine.
+    /// Selects whether absolute paths and paths with `..` are permitted. Only allow this if you
+    /// trust the metadata. URLs remain errors, because they are not local paths.
     #[must_use]
     pub fn allow_any_path(self, allows_any_path: bool) -> Self {
         Self {
@@ -112,11 +111,11 @@ pub fn is_below(path: &str) -> bool {
 }
 
 impl ParquetFile {
-    /// Adds the column chunks that are in other files to this one. Without them, a read of such a
-    /// chunk is an error.
+    /// Adds the column chunks in other files to this one. Otherwise, reading such a chunk is an
+    /// error.
     ///
     /// Each other file is opened for its length now, and again for each read. Page indexes and
-    /// bloom filters of chunks in other files are not used.
+    /// bloom filters in other files are not used.
     ///
     /// ```no_run
     /// use herringbone::{LocalChunkFiles, ParquetFile, ReadOptions};
@@ -152,8 +151,8 @@ impl ParquetFile {
     }
 }
 
-/// Returns the paths of the other files that have column chunks, each with the ordinal of the first
-/// row group that uses it.
+/// Returns the paths of the other files with column chunks, each with the first row group ordinal
+/// that uses it.
 ///
 /// # Errors
 /// Fails for the same reasons as [`ParquetFile::with_chunk_files`].
@@ -175,8 +174,8 @@ pub fn chunk_paths(handle: &MetadataHandle) -> Result<Vec<(String, usize)>> {
     Ok(paths)
 }
 
-/// The places of several files in one sequence of bytes. The file with the footer is first, and the
-/// files with its column chunks follow.
+/// The places of several files in a single byte sequence. The file with the footer is first,
+/// followed by the files with its column chunks.
 #[doc(hidden)] // For async reads.
 #[derive(Debug, Clone)]
 pub struct ChunkPlaces<T> {
@@ -189,7 +188,7 @@ pub struct ChunkPlaces<T> {
 }
 
 impl<T> ChunkPlaces<T> {
-    /// Creates the place of the file that has the footer, whose length is `length` bytes.
+    /// Creates the place of the file with the footer, `length` bytes long.
     pub fn new(length: u64, own: T, gap: u64) -> Self {
         Self {
             places: vec![(0..length, own)],
@@ -213,7 +212,7 @@ impl<T> ChunkPlaces<T> {
         Ok(())
     }
 
-    /// Returns the number of bytes of all files, and of the gaps between them.
+    /// Returns the total byte count of all files and the gaps between them.
     #[must_use]
     pub fn length(&self) -> u64 {
         self.places.last().map_or(0, |(place, _)| place.end)
@@ -225,8 +224,8 @@ impl<T> ChunkPlaces<T> {
         self.places.len() == 1
     }
 
-    /// Returns the place and the file that an offset is in. If the offset is in a gap, these are of
-    /// the file before it.
+    /// Returns the place and the file containing an offset. An offset in a gap counts towards the
+    /// file before it.
     #[must_use]
     pub fn at(&self, offset: u64) -> Option<&(Range<u64>, T)> {
         let next = self
@@ -235,7 +234,7 @@ impl<T> ChunkPlaces<T> {
         self.places.get(next.checked_sub(1)?)
     }
 
-    /// Returns metadata whose column chunks are all in one file, which is this sequence of bytes.
+    /// Returns metadata with all column chunks in one file, that is, in this byte sequence.
     ///
     /// # Errors
     /// Fails for the same reasons as [`ParquetFile::with_chunk_files`].
@@ -263,7 +262,7 @@ fn unencrypted(handle: &MetadataHandle) -> Result<&FileMetadata> {
     }
 }
 
-/// Moves a row group's chunks to the places of their files.
+/// Moves a row group's chunks to their files' places.
 fn move_row_group(row_group: &mut RowGroup, by_path: &HashMap<String, Range<u64>>) -> Result<()> {
     for chunk in &mut row_group.columns {
         let Some(path) = chunk.file_path.take() else {
@@ -291,7 +290,7 @@ fn move_chunk(chunk: &mut ColumnChunk, file: &Range<u64>) -> Result<()> {
             "the column chunk is outside the {bytes} bytes of its file"
         ))
     };
-    // The specification does not define which of the files these offsets are for, so we drop them.
+    // The specification doesn't define which of the files these offsets refer to, so we drop them.
     (chunk.offset_index_offset, chunk.offset_index_length) = (None, None);
     (chunk.column_index_offset, chunk.column_index_length) = (None, None);
     chunk.file_offset = 0;
@@ -307,8 +306,8 @@ fn move_chunk(chunk: &mut ColumnChunk, file: &Range<u64>) -> Result<()> {
         let start = i64::try_from(file.start).map_err(|_| outside())?;
         start.checked_add(offset).ok_or_else(outside)
     };
-    // Some writers use 0 for a missing dictionary page, and for a missing data page after a
-    // dictionary, so we do not move these zeros.
+    // Some writers use 0 as a sentinel for a missing dictionary page, or a missing data page after
+    // a dictionary, so we must not move these zeros.
     let dictionary = metadata.dictionary_page_offset.filter(|offset| *offset > 0);
     if metadata.data_page_offset > 0 || dictionary.is_none() {
         metadata.data_page_offset = moved(metadata.data_page_offset)?;
@@ -317,13 +316,12 @@ fn move_chunk(chunk: &mut ColumnChunk, file: &Range<u64>) -> Result<()> {
     Ok(())
 }
 
-/// A file with column chunks in other files, as one source: its own bytes are first, and the other
-/// files' bytes follow.
+/// A source that joins a file with the files containing its column chunks. Its own bytes are first,
+/// followed by the other files' bytes.
 struct JoinedFiles {
     own: Arc<dyn Source>,
     files: Box<dyn ChunkFiles>,
-    /// The places of the files, without gaps, and their paths. The file with the footer has no
-    /// path.
+    /// The files' places, without gaps, and their paths. The file with the footer has no path.
     places: ChunkPlaces<Option<String>>,
 }
 
@@ -336,8 +334,8 @@ impl fmt::Debug for JoinedFiles {
 }
 
 impl JoinedFiles {
-    /// Reads a range of one of the files, and fails if that file was replaced by one of another
-    /// length.
+    /// Reads a range of one of the files. Fails if the file's length has changed, because it must
+    /// have been replaced.
     fn read_part(
         &self,
         (place, path): &(Range<u64>, Option<String>),
@@ -368,8 +366,7 @@ impl Source for JoinedFiles {
 
     fn read(&self, range: Range<u64>) -> Result<Bytes> {
         let (mut joined, mut start) = (Bytes::new(), range.start);
-        // Requests may be merged across a file's end, so a range can have parts in several
-        // files.
+        // Merged requests can cross a file's end, so a range can have parts in several files.
         while start < range.end
             && let Some(part) = self.places.at(start)
             && start < part.0.end
@@ -383,7 +380,7 @@ impl Source for JoinedFiles {
 
     fn fetch_policy(&self) -> FetchPolicy {
         let own = self.own.fetch_policy();
-        // Even if this file is in memory, the other files may not be.
+        // Even if this file is in memory, the others might not be.
         if own.in_memory {
             FetchPolicy::local()
         } else {

@@ -1,4 +1,4 @@
-//! Columns that the caller encodes on its own threads.
+//! Column encoding on the caller's own threads.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_format::{Error, Result};
 use herringbone_write::{BlockMemory, ChunkPages, ColumnWriter, EncodedColumn, WritePlan};
 
-/// An encoder of one column chunk, which you can run on any of your threads.
+/// An encoder for one column chunk. Use this if you want to encode columns on your own threads.
 ///
 /// [`Writer::column_encoders`](crate::Writer::column_encoders) returns one encoder for each leaf of
-/// the schema. Pass all batches of the row group to each of them, and then pass the finished chunks
-/// to [`Writer::append_row_group`](crate::Writer::append_row_group).
+/// the schema. Pass all of the row group's batches to each encoder, then the finished chunks to
+/// [`Writer::append_row_group`](crate::Writer::append_row_group).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -41,23 +41,23 @@ use herringbone_write::{BlockMemory, ChunkPages, ColumnWriter, EncodedColumn, Wr
 pub struct ColumnEncoder {
     plan: Arc<WritePlan>,
     place: ChunkId,
-    /// The ordinal of the top-level field that contains the column.
+    /// The ordinal of the top-level field containing the column.
     field: usize,
     writer: ColumnWriter,
     pages: ChunkPages,
     memory: BlockMemory,
-    /// True after an error, because that may have left a part of a batch in the chunk.
+    /// True after an error, because the chunk might then contain only part of a batch.
     failed: bool,
 }
 
-/// The place of a column chunk in the file.
+/// A column chunk's place in the file, used to check that finished chunks form one row group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ChunkId {
     row_group: usize,
     leaf: usize,
 }
 
-/// A column chunk that a [`ColumnEncoder`] has encoded.
+/// A column chunk encoded by a [`ColumnEncoder`].
 pub struct EncodedChunk {
     plan: Arc<WritePlan>,
     place: ChunkId,
@@ -99,11 +99,11 @@ impl ColumnEncoder {
         self.writer.estimated_bytes() + self.pages.bytes()
     }
 
-    /// Appends this column's values from a batch that has the writer's schema.
+    /// Appends this column's values from a batch of the writer's schema.
     ///
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if the batch does not have the schema, or
-    /// contains a value that cannot be stored. After an error, the encoder cannot be finished.
+    /// contains a value that cannot be stored. The encoder cannot be finished after an error.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.plan.check(batch.schema_ref())?;
         let array = batch.columns().get(self.field);
@@ -149,8 +149,7 @@ impl EncodedChunk {
         self.column.heap_bytes()
     }
 
-    /// Checks that these chunks are the columns of one row group, and returns that row group's row
-    /// count.
+    /// Checks that these chunks are all columns of a single row group, returning its row count.
     pub(crate) fn check(chunks: &[Self], plan: &Arc<WritePlan>, row_group: usize) -> Result<u64> {
         if chunks.len() != plan.num_columns() {
             return Err(Error::argument(format!(
@@ -167,7 +166,8 @@ impl EncodedChunk {
                     "column chunk {leaf} was encoded for another writer or another leaf"
                 )));
             }
-            // The row group's ordinal matters only for encrypted pages, which depend on it.
+            // The row group's ordinal only matters for encryption, since encrypted pages depend on
+            // it.
             if chunk.place != place && plan.is_encrypted() {
                 return Err(Error::argument(format!(
                     "the column chunks were encoded for row group {} of an encrypted file, and \

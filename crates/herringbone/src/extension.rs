@@ -1,10 +1,9 @@
-//! Arrow extension types of your own, which convert between arrays and stored columns, and
-//! statistics.
+//! Your own Arrow extension types, for converting between arrays and stored columns.
 //!
 //! An Arrow extension type is a name and metadata on a field. It gives a meaning to arrays of
-//! another type, which is called its storage. For example, the storage of a UUID is 16 bytes. An
-//! extension type of this module can also convert the arrays. A read then returns arrays that the
-//! file does not contain, and a write stores arrays in another form.
+//! another type, called its storage. For example, a UUID's storage is 16 bytes. With this module,
+//! an extension type can also convert arrays: a read then returns arrays that the file does not
+//! contain, and a write stores arrays in another form.
 //!
 //! You do not need this module for UUID, JSON, FILE and VARIANT columns. They are read and written
 //! as Arrow's `arrow.uuid`, `arrow.json`, `arrow.parquet.file` and `arrow.parquet.variant`, and

@@ -1,5 +1,5 @@
-//! Reads from a source with slow answers. Ranges are fetched in rounds of many concurrent requests,
-//! so that a read waits once per round, and not once per range.
+//! Reads from slow sources. Ranges are fetched in rounds of many concurrent requests, so that a
+//! read waits once per round rather than once per range.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use herringbone_read::{Needs, Poll, PushDecoder, ReadSequence};
 
 use crate::source::Source;
 
-/// A read that decodes on the caller's thread, from bytes that are fetched in rounds.
+/// A read that decodes on the caller's thread, from bytes fetched in rounds.
 pub(crate) struct Fetched {
     decoder: PushDecoder,
     source: Arc<dyn Source>,
@@ -72,8 +72,7 @@ impl Fetched {
         &self.decoder
     }
 
-    /// Replaces the filter by a tighter one for the rows that the old one has not been applied to
-    /// yet.
+    /// Replaces the filter with a tighter one, for all rows not yet tested by the old one.
     ///
     /// # Errors
     /// Fails for the same reasons as [`PushDecoder::tighten_filter`].

@@ -1,4 +1,4 @@
-//! A Parquet file whose footer has been read.
+//! An opened Parquet file.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -31,10 +31,11 @@ use crate::reader::Reader;
 use crate::source::{CheckedSource, FileSource, Source, SourceWithTail};
 use crate::source_bytes::SourceBytes;
 
-/// A Parquet file whose footer has been read, which provides the file's metadata and readers of its
-/// data.
+/// A Parquet file with its footer already read. Start here to look at the file's metadata or to
+/// read its data.
 ///
-/// This type is cheap to clone, and you can read from it several times and on several threads.
+/// This type is cheap to clone. You can read from it as often as you like, and from several threads
+/// at the same time.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -53,7 +54,7 @@ use crate::source_bytes::SourceBytes;
 pub struct ParquetFile {
     source: Arc<dyn Source>,
     handle: MetadataHandle,
-    /// The path by which the file was opened, which its errors name.
+    /// The path that the file was opened by. Errors begin with it.
     name: Option<Arc<str>>,
 }
 
@@ -113,7 +114,7 @@ impl ParquetFile {
         Ok(file)
     }
 
-    /// Opens a file in memory, or in a memory map that the caller made.
+    /// Opens a file in memory, or in a memory map provided by the caller.
     ///
     /// # Errors
     /// Fails with [Corrupt](crate::ErrorKind::Corrupt),
@@ -135,12 +136,12 @@ impl ParquetFile {
         Self::from_source(bytes.into(), options)
     }
 
-    /// Opens a file in any positioned source. If all you want to set are [`Limits`], pass them
+    /// Opens a file from any positioned source. If all you want to set are [`Limits`], pass them
     /// alone as the options. They become the default limits of all reads of the file.
     ///
     /// The first request reads the end of the file, and the source's [policy](Source::fetch_policy)
     /// sets its size. A longer footer takes one more request. We retain these bytes while the file
-    /// is open, so that page indexes and pages among them are not read again.
+    /// is open, so that page indexes and pages among them need not be read again.
     ///
     /// # Errors
     /// Returns the source's errors. Fails with [Corrupt](crate::ErrorKind::Corrupt),
@@ -180,7 +181,7 @@ impl ParquetFile {
         })
     }
 
-    /// Opens a file whose metadata is already known, so that this function reads nothing.
+    /// Opens a file with already known metadata, without reading anything.
     ///
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if the source is not as long as the
@@ -199,15 +200,14 @@ impl ParquetFile {
         })
     }
 
-    /// Returns the metadata read so far, with which you can open the file again [without
-    /// reading](Self::with_metadata) its footer.
+    /// Returns the metadata read so far. Use it to open the file again
+    /// [without reading](Self::with_metadata) its footer.
     #[must_use]
     pub fn metadata_handle(&self) -> MetadataHandle {
         self.handle.detached()
     }
 
-    /// Returns the source of the file's bytes, which does not read the bytes that came with the
-    /// footer again.
+    /// Returns the file's source. Bytes that came with the footer are not read from it again.
     #[must_use]
     pub fn source(&self) -> &Arc<dyn Source> {
         &self.source
@@ -245,8 +245,8 @@ impl ParquetFile {
         to_arrow(self.parquet_schema(), key_values, options).map(|mapping| mapping.schema)
     }
 
-    /// Returns the ordinals of the row groups whose first byte lies in a range of file bytes, as
-    /// [`MetadataHandle::row_groups_in`] does.
+    /// Returns the ordinals of the row groups starting in a byte range of the file. See
+    /// [`MetadataHandle::row_groups_in`].
     ///
     /// # Errors
     /// Fails with [Corrupt](crate::ErrorKind::Corrupt) or
@@ -269,9 +269,9 @@ impl ParquetFile {
         Ok(Reader::new(plan, self.source.clone(), self.name.clone()))
     }
 
-    /// Prunes the row groups of a read, and returns the number of rows that each
-    /// [step](crate::filter::PruningStep) rules out or accepts, and the number of bytes that the
-    /// step reads. The result also has the requests that are needed to read each row group.
+    /// Prunes a read's row groups and reports what each [step](crate::filter::PruningStep)
+    /// achieves: the number of rows ruled out or accepted, and the number of bytes read. The result
+    /// also lists the requests needed to read each row group.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::read`], and returns the source's errors.
@@ -289,7 +289,7 @@ impl ParquetFile {
         }
     }
 
-    /// Plans a read, which you need for drivers of your own, such as
+    /// Plans a read. You only need this for your own drivers, such as a
     /// [`PushDecoder`](herringbone_read::PushDecoder).
     ///
     /// # Errors
@@ -299,10 +299,10 @@ impl ParquetFile {
         plan.map_err(|error| self.in_file(error))
     }
 
-    /// Returns the units that can represent all INT96 timestamps that a read with these options
-    /// returns.
+    /// Returns the units that can represent every INT96 timestamp returned by a read with these
+    /// options.
     ///
-    /// This function decodes the values of the INT96 columns, but no other column.
+    /// This decodes the INT96 columns' values, but no other columns.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::read`], and returns errors in the INT96 columns and of
@@ -322,8 +322,8 @@ impl ParquetFile {
         Ok(units)
     }
 
-    /// Returns the options of a read. If the unit of INT96 timestamps depends on the timestamps'
-    /// values, this function determines it first.
+    /// Returns a read's options, first determining the INT96 unit if it depends on the timestamps'
+    /// values.
     ///
     /// # Errors
     /// Fails with Unsupported if no unit represents all values. Errors of reading them are
@@ -344,8 +344,7 @@ impl ParquetFile {
         Ok(Cow::Owned(options))
     }
 
-    /// Returns the file without the path that its errors begin with, for callers that name the file
-    /// themselves.
+    /// Returns the file without the path in its errors, for callers that name the file themselves.
     #[doc(hidden)] // For the crates of this workspace.
     #[must_use]
     pub fn without_name(&self) -> Self {
@@ -355,7 +354,7 @@ impl ParquetFile {
         }
     }
 
-    /// Puts the file's path in front of an error, if the file was opened by path.
+    /// Prefixes an error with the file's path, if the file was opened by path.
     fn in_file(&self, error: Error) -> Error {
         match &self.name {
             Some(name) => error.in_file(name),
@@ -368,8 +367,8 @@ impl ParquetFile {
         self.in_file(self.handle.locate(error, row_group, leaf))
     }
 
-    /// Returns the pages of a column chunk, without their values. `leaf` is the ordinal of one of
-    /// the schema's leaves.
+    /// Returns a column chunk's pages, without their values. `leaf` is a leaf ordinal in the
+    /// schema.
     ///
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such column chunk, and with
@@ -385,8 +384,8 @@ impl ParquetFile {
             .map_err(|error| self.locate(error, row_group, leaf))
     }
 
-    /// Returns a column chunk's column index, if it has one. This index has the bounds and null
-    /// counts of the pages.
+    /// Returns a column chunk's column index, if it has one. This index contains each page's bounds
+    /// and null count.
     ///
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such column chunk, and with
@@ -401,8 +400,8 @@ impl ParquetFile {
             .map_err(|error| self.in_file(error))
     }
 
-    /// Returns a column chunk's offset index, if it has one. This index has the location and the
-    /// first row of each page.
+    /// Returns a column chunk's offset index, if it has one. This index contains each page's
+    /// location and first row.
     ///
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such column chunk, and with
@@ -426,12 +425,11 @@ impl ParquetFile {
         Ok(cells.into_iter().next().unwrap_or_default())
     }
 
-    /// Reads both page indexes of each of these column chunks, and returns them in the same order.
-    /// You name a chunk by the ordinals of its row group and its leaf.
+    /// Reads both page indexes of each of these column chunks, returning them in the same order. A
+    /// chunk is named by its row group ordinal and its leaf ordinal.
     ///
-    /// Adjacent indexes are read in one request. Each index is read only once, because the file
-    /// retains it for later reads, and so does the [handle](Self::metadata_handle) that the file
-    /// was opened with.
+    /// Adjacent indexes share a request. Each index is only read once, because both the file and
+    /// the [handle](Self::metadata_handle) it was opened with retain it for later reads.
     ///
     /// ```
     /// use herringbone::{ParquetFile, ReadOptions};
@@ -461,8 +459,8 @@ impl ParquetFile {
             .map_err(|error| self.in_file(error))
     }
 
-    /// Returns a leaf's bounds and counts as Arrow arrays with one slot per row group. `leaf` is
-    /// the ordinal of one of the schema's leaves, which may be nested.
+    /// Returns a leaf's bounds and counts as Arrow arrays with one slot per row group. `leaf` is a
+    /// leaf ordinal in the schema, and the leaf can be nested.
     ///
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such leaf, and with
@@ -502,7 +500,7 @@ impl ParquetFile {
             .map_err(|error| self.locate(error, row_group, leaf))
     }
 
-    /// Returns the header of a column chunk's bloom filter, if there is one.
+    /// Returns a column chunk's bloom filter header, if there is a filter.
     ///
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such column chunk, and with
@@ -520,8 +518,8 @@ impl ParquetFile {
             .map_err(|e| self.locate(e, row_group, leaf))
     }
 
-    /// Returns a column chunk's bloom filter, if there is one, so that you can read its header and
-    /// test values with it.
+    /// Returns a column chunk's bloom filter, if there is one, for reading its header and testing
+    /// values.
     ///
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such column chunk, with
@@ -543,11 +541,11 @@ impl ParquetFile {
         Ok(Some(filter.encrypted(cipher)))
     }
 
-    /// Looks up a value in a column chunk's bloom filter. This reads the header, and at most one
-    /// block of the filter for each form in which the value can be stored.
+    /// Looks up a value in a column chunk's bloom filter. This reads the header, plus at most one
+    /// filter block for each possible stored form of the value.
     ///
-    /// Returns false if the chunk does not contain the value. Returns true if the chunk may contain
-    /// it, or if the filter cannot decide, and `None` if the chunk has no bloom filter.
+    /// Returns false if the chunk does not contain the value, true if it might or if the filter
+    /// cannot decide, and `None` if the chunk has no bloom filter.
     ///
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such column chunk, or if
@@ -577,8 +575,8 @@ impl ParquetFile {
         Ok(Some(false))
     }
 
-    /// Reads a column chunk's whole bloom filter, if there is one. This pays off if you look up
-    /// many values, or if you cache filters.
+    /// Reads a column chunk's whole bloom filter, if there is one. Use this if you look up many
+    /// values or cache filters.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::bloom_filter_may_contain`].
@@ -592,7 +590,7 @@ impl ParquetFile {
         Ok(filter.map(|(header, bits)| ColumnBloomFilter::new(schema, leaf, &header, &bits)))
     }
 
-    /// Returns the header and the bits of a column chunk's bloom filter, if there is one.
+    /// Returns a column chunk's bloom filter header and bits, if there is a filter.
     pub(crate) fn bloom_filter_bits(
         &self,
         row_group: usize,
@@ -608,7 +606,7 @@ impl ParquetFile {
         Ok(Some((header, bits)))
     }
 
-    /// Runs a step on a bloom filter until it is ready, and reads the bytes that the step needs.
+    /// Runs a bloom filter step until it is ready, reading the bytes it needs.
     fn supplied<T>(
         &self,
         filter: &mut BloomFilterProbe,
@@ -623,7 +621,7 @@ impl ParquetFile {
     }
 }
 
-/// Wraps a source so that its answers are checked.
+/// Wraps a source to check its answers.
 fn checked(source: impl Source + 'static) -> Arc<dyn Source> {
     Arc::new(CheckedSource::new(Arc::new(source)))
 }

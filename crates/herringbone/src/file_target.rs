@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use herringbone_format::{Error, Result};
 
-/// The maximum number of temporary names that we try for one file, because other processes may use
-/// the first ones.
+/// The number of temporary names to try for one file. The first few might be taken by other
+/// processes.
 const MAX_NAMES: usize = 10_000;
 
-/// A file under construction. We write it under a temporary name in its final directory, and remove
-/// it if it is dropped before you commit it. Devices and pipes are written to directly.
+/// A file under construction. It is written under a temporary name in its final directory, and
+/// removed if you drop it without a commit. Devices and pipes are written to directly.
 ///
-/// If your process forks, the child has a copy of the target. But the file belongs to the process
-/// that created it, so in any other process, writes and commits fail, and a drop leaves the file
-/// alone.
+/// If your process forks, the child gets a copy of the target, but the file still belongs to the
+/// process that created it. In any other process, writes and commits fail, and a drop leaves the
+/// file alone.
 ///
 /// [`create`](crate::create) makes a target for a Parquet file. You can also write any other file
 /// to one:
@@ -52,13 +52,13 @@ struct Names {
     temporary: PathBuf,
     path: PathBuf,
     replaces: bool,
-    /// The process that created the file.
+    /// The ID of the process that created the file, used to detect a fork.
     process: u32,
 }
 
 impl Names {
-    /// Checks that this is the process that created the file, because otherwise the bytes of two
-    /// processes would be interleaved.
+    /// Checks that this process created the file. Otherwise, two processes' bytes would be
+    /// interleaved.
     fn check(&self) -> io::Result<()> {
         let (created, here) = (self.process, process::id());
         match created == here {
@@ -72,8 +72,8 @@ impl Names {
 }
 
 impl FileTarget {
-    /// Starts a file at `path`, whose [commit](Self::commit) replaces an existing file at that
-    /// path. If `path` is a named pipe, the call waits for a reader.
+    /// Starts a file at `path`. Its [commit](Self::commit) replaces any existing file there. If
+    /// `path` is a named pipe, the call waits for a reader.
     ///
     /// # Errors
     /// Fails with [Io](crate::ErrorKind::Io) if the file cannot be created.
@@ -81,9 +81,9 @@ impl FileTarget {
         Self::open(path.as_ref(), true)
     }
 
-    /// Starts a file at `path` that never replaces another one. If several writers use the same
-    /// path, only one [commit](Self::commit) succeeds. If `path` is a named pipe, the call waits
-    /// for a reader.
+    /// Starts a file at `path` that never replaces an existing file. If several writers use the
+    /// same path, only one [commit](Self::commit) succeeds. If `path` is a named pipe, the call
+    /// waits for a reader.
     ///
     /// # Errors
     /// Fails with [Io](crate::ErrorKind::Io) if the file cannot be created. If a file already
@@ -111,7 +111,7 @@ impl FileTarget {
             return Ok(Self { file, names: None });
         }
         let existing = existing.filter(|_| replaces);
-        // We replace the file that a symbolic link points to, so that the link stays a link.
+        // We replace a symbolic link's target, so that the link itself stays a link.
         let path = match &existing {
             Some(_) => fs::canonicalize(path)?,
             None => path.to_owned(),
@@ -172,7 +172,7 @@ impl FileTarget {
             // The file now has both names, and the drop removes the temporary one.
             Ok(()) => Ok(()),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
-            // Some file systems do not support hard links, so we rename.
+            // Some file systems don't support hard links, so we rename instead.
             Err(_) => {
                 rename_to_new(&names.temporary, &names.path)?;
                 self.names = None;
@@ -182,13 +182,13 @@ impl FileTarget {
     }
 }
 
-/// Renames a file to a name that must not exist yet, which an empty file reserves meanwhile.
+/// Renames a file to a name that must not exist yet. An empty file reserves the name meanwhile.
 fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
     drop(File::create_new(to)?);
     fs::rename(from, to).inspect_err(|_| drop(fs::remove_file(to)))
 }
 
-/// Creates a file in the directory of `path`, under a short name that is not in use.
+/// Creates a file in the directory of `path`, under a short unused name.
 fn temporary_file(path: &Path) -> io::Result<(File, PathBuf)> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     if path.file_name().is_none() {
@@ -200,8 +200,8 @@ fn temporary_file(path: &Path) -> io::Result<(File, PathBuf)> {
     let mut taken = io::Error::from(ErrorKind::AlreadyExists);
     for _ in 0..MAX_NAMES {
         let ordinal = NEXT.fetch_add(1, Ordering::Relaxed);
-        // Another file may have this name, because process identifiers repeat in other containers,
-        // and after a process was killed.
+        // The name might be taken, because process IDs repeat across containers, and a killed
+        // process can leave its file behind.
         let temporary =
             path.with_file_name(format!(".herringbone.{}.{ordinal}.tmp", process::id()));
         match File::create_new(&temporary) {
@@ -229,7 +229,8 @@ impl Write for FileTarget {
 impl Drop for FileTarget {
     fn drop(&mut self) {
         if let Some(names) = self.names.as_ref().filter(|name| name.check().is_ok()) {
-            // A drop cannot report errors. If the file stays, its name shows that it is temporary.
+            // A drop cannot report errors. If the file stays, at least its name shows that it is
+            // temporary.
             drop(fs::remove_file(&names.temporary));
         }
     }
@@ -239,7 +240,7 @@ impl Drop for FileTarget {
 mod tests {
     use super::*;
 
-    /// A folder in the temporary directory, which the test removes at its end.
+    /// A folder in the temporary directory, removed at the end of the test.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -294,7 +295,8 @@ mod tests {
         assert_eq!(folder.names().len(), 50);
     }
 
-    /// The next names may belong to files of killed processes, or of processes in other containers.
+    /// The next names can already be taken by killed processes, or by processes in other
+    /// containers.
     #[test]
     fn temporary_names_that_are_taken_are_passed_over() {
         let folder = Folder::new("taken");
@@ -304,7 +306,7 @@ mod tests {
             name.split('.').nth(3).unwrap().parse().unwrap()
         };
         let (_, first) = temporary_file(&path).unwrap();
-        // We take many names, because other tests use up some of them in the meantime.
+        // We take many names, because other tests use up some in the meantime.
         for next in 1..50 {
             let name = format!(
                 ".herringbone.{}.{}.tmp",

@@ -1,4 +1,4 @@
-//! The writer of record batches whose columns already have their storage types.
+//! The writer for record batches already in their storage types.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -21,23 +21,23 @@ use crate::file::ParquetFile;
 use crate::row_group_copy::{RowGroupCopy, check_copy};
 use herringbone_sort::Sorter;
 
-/// The smallest and the largest number of rows that the columns receive at once.
+/// The allowed number of rows in a slice, that is, the rows passed to the columns at once.
 const SLICE_ROWS: std::ops::RangeInclusive<usize> = 1024..=65_536;
 
-/// The approximate size in bytes of the arrays that the columns receive at once.
+/// The target size of a slice's arrays in bytes.
 const SLICE_BYTES: usize = 16 << 20;
 
-/// The divisor of the memory limit that bounds the arrays that the columns receive at once.
+/// The divisor of the memory limit that bounds the size of a slice's arrays.
 const SLICES_IN_MEMORY: usize = 16;
 
-/// The number of bytes read and written at once when we copy column chunks.
+/// The number of bytes to read and write at once when copying column chunks.
 const COPY_BYTES: u64 = 8 << 20;
 
-/// The number of array bytes in a row group from which we retain its columns' memory for the next
-/// row group.
+/// The number of array bytes in a row group from which its columns' memory is worth retaining for
+/// the next row group.
 const KEEP_MEMORY_FROM: usize = 1 << 20;
 
-/// A writer of record batches in their storage types, which cannot be used after an error.
+/// A writer of record batches in their storage types. It must not be used after an error.
 pub(crate) struct FileWriter<W: Write> {
     out: W,
     plan: Arc<WritePlan>,
@@ -47,22 +47,22 @@ pub(crate) struct FileWriter<W: Write> {
     rows: usize,
     /// The comparison of rows, if the options require one.
     sorting: Option<SortingCheck>,
-    /// True if the open row group's rows that were compared so far are sorted.
+    /// True if all rows compared so far in the open row group are sorted.
     is_sorted: bool,
     /// One flag per row group in flight, true if its rows are sorted.
     are_sorted: VecDeque<bool>,
-    /// The sorter that rows pass before they are written, if the options require it.
+    /// The sorter that rows pass through before being written, if the options ask for it.
     sorter: Option<Box<Sorter>>,
-    /// The schema of the last batch, which has passed the check. If the next batch shares it, we
-    /// need not check it again.
+    /// The last batch's schema, already checked. Kept so that a batch sharing it can skip the
+    /// check.
     checked: Option<SchemaRef>,
     /// The batch whose rows are being handed to the columns.
     batch: Option<OpenBatch>,
-    /// The end to reach after the sorted rows and the rows of the open batch.
+    /// The end to reach once the sorted rows and the open batch's rows are written.
     end: Option<End>,
-    /// True if no more rows can follow.
+    /// True once no more rows can follow.
     is_over: bool,
-    /// The number of row groups that may be in flight until the next one ends.
+    /// The number of row groups allowed in flight until the next one ends.
     most_in_flight: usize,
 }
 
@@ -70,21 +70,21 @@ pub(crate) struct FileWriter<W: Write> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     RowGroup,
-    /// The last row group ends, so no other one follows.
+    /// The end of the last row group, and so of the file.
     File,
 }
 
-/// A batch whose first rows the columns may already have received.
+/// A batch being split into slices. The columns might already have received its first rows.
 struct OpenBatch {
     batch: RecordBatch,
     /// The average number of array bytes per row.
     row_bytes: usize,
-    /// The number of rows that the columns have received.
+    /// The number of rows already passed to the columns.
     rows_done: usize,
 }
 
 impl<W: Write> FileWriter<W> {
-    /// Starts the file, whose path may be known.
+    /// Starts the file, with its path if it is known.
     pub(crate) fn new(
         mut out: W,
         path: Option<&Path>,
@@ -117,7 +117,7 @@ impl<W: Write> FileWriter<W> {
         self.plan.warnings()
     }
 
-    /// Returns the leaves whose keys a reader of the footer may lack.
+    /// Returns the leaves with keys that a reader of the footer might lack.
     pub(crate) fn hidden_leaves(&self) -> Vec<Vec<String>> {
         self.plan.hidden_leaves()
     }
@@ -158,12 +158,12 @@ impl<W: Write> FileWriter<W> {
         self.encoders.heap_bytes() + self.file.heap_bytes() + sorted
     }
 
-    /// Begins to end the row group, if it has rows. After it, a sort starts afresh.
+    /// Starts ending the row group, if it has rows. A sort then starts afresh.
     pub(crate) fn start_flush(&mut self) -> Result<()> {
         self.start_end(End::RowGroup)
     }
 
-    /// Begins to end the last row group.
+    /// Starts ending the last row group.
     pub(crate) fn start_finish(&mut self) -> Result<()> {
         self.start_end(End::File)
     }
@@ -174,9 +174,9 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    /// Does a part of the started work, and returns false if nothing is left to do.
+    /// Does one step of the started work, returning false if nothing is left to do.
     ///
-    /// Such a part either hands a slice of rows to the columns, or writes one encoded column.
+    /// A step either passes a slice of rows to the columns or writes one encoded column.
     pub(crate) fn step(&mut self) -> Result<bool> {
         if self.write_due()? {
             return Ok(true);
@@ -199,8 +199,8 @@ impl<W: Write> FileWriter<W> {
             sorting.restart();
         }
         self.end_row_group(end)?;
-        // A caller that ends a row group wants its memory back, or its bytes in the output, so no
-        // row group may stay in flight.
+        // A caller ending a row group wants its memory back, or its bytes in the output, so we
+        // can't leave any row group in flight.
         self.most_in_flight = 0;
         Ok(true)
     }
@@ -219,8 +219,8 @@ impl<W: Write> FileWriter<W> {
         self.file.add_key_values(key_values);
         let end = self.file.finish()?;
         self.out.write_all(&end.bytes)?;
-        // We wrote this metadata, so it is valid. But it may exceed a reader's default limits, so
-        // we decode it with higher ones.
+        // We wrote this metadata ourselves, so it's valid. But it might exceed a reader's default
+        // limits, so we decode it with higher limits.
         let mut limits = Limits::default();
         limits.footer_bytes = u64::MAX;
         limits.schema_nodes = usize::MAX;
@@ -229,12 +229,12 @@ impl<W: Write> FileWriter<W> {
         Ok((metadata, self.out))
     }
 
-    /// Returns the column encoders of the row group with this ordinal.
+    /// Returns column encoders for the row group with this ordinal.
     pub(crate) fn column_encoders(&self, row_group: usize) -> Result<Vec<ColumnEncoder>> {
         ColumnEncoder::of_row_group(&self.plan, row_group)
     }
 
-    /// Appends a row group of encoded columns after the rows written so far.
+    /// Appends a row group of already encoded columns.
     pub(crate) fn append_row_group(&mut self, chunks: Vec<EncodedChunk>) -> Result<()> {
         self.begin_foreign_row_group()?;
         let ordinal = self.file.num_row_groups();
@@ -273,7 +273,7 @@ impl<W: Write> FileWriter<W> {
         self.end_foreign_row_group(copy.num_rows, copy.is_sorted)
     }
 
-    /// Writes all that precedes a row group that our encoders do not encode.
+    /// Finishes everything buffered, before a row group not encoded by our own encoders.
     fn begin_foreign_row_group(&mut self) -> Result<()> {
         self.check_no_sorter()?;
         self.start_flush()?;
@@ -306,13 +306,13 @@ impl<W: Write> FileWriter<W> {
     fn end_foreign_row_group(&mut self, rows: u64, is_sorted: bool) -> Result<()> {
         let parts = self.file.end_row_group(rows, is_sorted)?;
         self.write_parts(&parts)?;
-        // The new encoders need the right ordinal, because encrypted pages depend on the ordinal of
-        // their row group.
+        // The new encoders need the right ordinal, since encrypted pages depend on their row
+        // group's ordinal.
         self.encoders = Encoders::new(self.plan.clone(), self.file.num_row_groups())?;
         Ok(())
     }
 
-    /// Begins to append a batch's rows.
+    /// Starts appending a batch's rows.
     pub(crate) fn start_write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.run_steps()?;
         self.check_not_over()?;
@@ -331,7 +331,7 @@ impl<W: Write> FileWriter<W> {
         }
     }
 
-    /// Begins to write rows in their given order.
+    /// Starts writing rows in their given order.
     fn open_batch(&mut self, batch: RecordBatch) -> Result<()> {
         if let Some(sorting) = &mut self.sorting
             && self.plan.options().unsorted_rows == UnsortedRows::Error
@@ -347,7 +347,7 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    /// Hands a batch's next rows to the columns.
+    /// Passes a batch's next slice to the columns.
     fn write_slice(&mut self, mut open: OpenBatch) -> Result<()> {
         let options = self.plan.options();
         let row_bytes = open.row_bytes;
@@ -376,7 +376,7 @@ impl<W: Write> FileWriter<W> {
         }
     }
 
-    /// Compares rows of the open row group if the options let unsorted row groups be written
+    /// Compares the open row group's rows, if the options allow unsorted row groups to be written
     /// without a declared order.
     fn compare(&mut self, batch: &RecordBatch, rows: Range<usize>) -> Result<()> {
         if let Some(sorting) = &mut self.sorting
@@ -408,7 +408,7 @@ impl<W: Write> FileWriter<W> {
         let memory_is_short = self.encoders.heap_bytes() >= self.plan.options().memory_bytes / 2;
         self.encoders
             .end_row_group(std::mem::take(&mut self.rows) as u64, is_last)?;
-        // Unless memory is short, one row group may still be encoding while the next one starts.
+        // Unless memory is short, one row group can still be encoding while the next one starts.
         self.most_in_flight = match memory_is_short || is_last {
             true => 0,
             false => self.encoders.most_in_flight(),
@@ -416,8 +416,8 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    /// Writes a column or the end of a row group, if one is complete or if the writer must wait for
-    /// one. Returns false if there is neither.
+    /// Writes a column or the end of a row group, if one is complete or too many row groups are in
+    /// flight. Returns false if there is nothing to write yet.
     fn write_due(&mut self) -> Result<bool> {
         if self.encoders.in_flight() > self.most_in_flight || self.encoders.has_row_group() {
             return self.write_next().map(|()| true);
@@ -428,8 +428,8 @@ impl<W: Write> FileWriter<W> {
         }
     }
 
-    /// Waits for the next column of the oldest row group in flight, and writes it. After the last
-    /// column, this function writes the end of the row group instead.
+    /// Waits for the next column of the oldest row group in flight and writes it. After the last
+    /// column, this writes the row group's end instead.
     fn write_next(&mut self) -> Result<()> {
         if let Some(column) = self.encoders.next_column()? {
             return self.write_column(column);

@@ -1,4 +1,4 @@
-//! Filters, which select rows by their values.
+//! Filters for selecting rows by their values.
 //!
 //! A [`Predicate`] is a test such as `col("id").ge(3)`, or a combination of predicates. You pass it
 //! to [`ReadOptions::filter`](crate::ReadOptions::filter). As in SQL, a comparison with null is
@@ -6,7 +6,7 @@
 //!
 //! A read with a filter works in two stages. First it prunes: statistics, bloom filters,
 //! dictionaries and page indexes rule out row groups and pages whose rows cannot match. Then it
-//! decodes the tested columns, and decodes the other columns only for the selected rows. Pruning
+//! decodes the tested columns first, and the other columns only for the selected rows. Pruning
 //! never changes the result. To see the effect of each [`PruningStep`], use
 //! [`ParquetFile::explain`](crate::ParquetFile::explain). If you need a test that this library
 //! lacks, implement [`RowPredicate`].

@@ -1,32 +1,32 @@
-//! The unit of INT96 timestamps, which depends on their values.
+//! Finding a unit that fits a file's INT96 timestamps.
 //!
-//! An INT96 timestamp consists of the nanoseconds of the day, and the day. Its range is larger than
-//! the range of 64-bit nanoseconds, which cover the years 1677 to 2262. This matters in practice,
-//! because Spark writes dates of year 1 and of year 9999 as INT96.
+//! An INT96 timestamp consists of a day and the nanoseconds within that day. Its range is larger
+//! than that of 64-bit nanoseconds, which only cover the years 1677 to 2262. This matters in
+//! practice, because Spark writes dates such as year 1 and year 9999 as INT96.
 
 use herringbone_arrow::array::{Array as _, RecordBatch};
 use herringbone_arrow::data::ArrayData;
 use herringbone_arrow::schema::{DataType, TimeUnit};
 
-/// The size of a value in bytes. Eight bytes have the nanoseconds of the day, and four more the
-/// Julian day.
+/// The size of a value in bytes: 8 for the nanoseconds within the day, and 4 for the Julian day.
 const BYTES: usize = 12;
 /// The Julian day of 1970-01-01.
 const JULIAN_EPOCH: i64 = 2_440_588;
 const NANOS_PER_DAY: i64 = 86_400_000_000_000;
-/// The number of days before or after 1970 that 64-bit nanoseconds can represent at any time of the
-/// day.
+/// The number of days around 1970 that 64-bit nanoseconds can represent at any time of day. Days
+/// this near need no exact check.
 const NEAR_DAYS: u64 = 106_000;
 
-/// Arrow's units with their length in nanoseconds, finest first.
+/// Arrow's units and their length in nanoseconds, finest first.
 const UNITS: [(TimeUnit, i64); 3] = [
     (TimeUnit::Nanosecond, 1),
     (TimeUnit::Microsecond, 1_000),
-    // Milliseconds can represent all 2^32 days, so we do not need seconds.
+    // Milliseconds can represent all 2^32 days, so we don't need seconds.
     (TimeUnit::Millisecond, 1_000_000),
 ];
 
-/// The Arrow units that represent all INT96 timestamps of one file or more without losing digits.
+/// The Arrow units that can represent all INT96 timestamps of one or more files without losing
+/// digits.
 ///
 /// ```
 /// use herringbone::{Int96Units, ParquetFile, ReadOptions};
@@ -49,7 +49,7 @@ pub struct Int96Units {
 }
 
 impl Default for Int96Units {
-    /// Returns all units, because there is no value yet that a unit cannot represent.
+    /// Returns all units, since there is no value yet to rule any of them out.
     fn default() -> Self {
         Self {
             fits: [true; UNITS.len()],
@@ -59,15 +59,15 @@ impl Default for Int96Units {
 }
 
 impl Int96Units {
-    /// Adds the INT96 values of a batch that comes from the [read of INT96
-    /// columns](crate::MetadataHandle::int96_plan).
+    /// Adds the INT96 values of a batch, which must come from a
+    /// [read of INT96 columns](crate::MetadataHandle::int96_plan).
     pub fn add(&mut self, batch: &RecordBatch) {
         for column in batch.columns() {
             self.array(&column.to_data());
         }
     }
 
-    /// Retains only the units that also represent the values of `other`.
+    /// Retains only the units that can also represent the values of `other`.
     pub fn merge(&mut self, other: &Self) {
         let fits = self.fits.iter_mut().zip(other.fits);
         let is_exact = self.is_exact.iter_mut().zip(other.is_exact);
@@ -76,8 +76,8 @@ impl Int96Units {
         }
     }
 
-    /// Returns the finest unit that represents all values without losing digits, or `None` if there
-    /// is none.
+    /// Returns the finest unit that can represent all values without losing digits, or `None` if
+    /// there is no such unit.
     #[must_use]
     pub fn finest(&self) -> Option<TimeUnit> {
         let units = UNITS.iter().zip(self.fits.iter().zip(&self.is_exact));
@@ -105,7 +105,7 @@ impl Int96Units {
         let [n0, n1, n2, n3, n4, n5, n6, n7, d0, d1, d2, d3] = *value;
         let nanos = i64::from_le_bytes([n0, n1, n2, n3, n4, n5, n6, n7]);
         let days = i64::from(i32::from_le_bytes([d0, d1, d2, d3])) - JULIAN_EPOCH;
-        // We only need to look at the nanoseconds, because a day is a multiple of every unit.
+        // We only have to look at the nanoseconds, because a day is a multiple of every unit.
         for (is_exact, (_, unit)) in self.is_exact.iter_mut().zip(UNITS) {
             *is_exact = *is_exact && nanos % unit == 0;
         }

@@ -30,8 +30,8 @@
 //!
 //! # Which rows
 //!
-//! A read returns the rows that all of these options select. Begin with `filter` and `limit`,
-//! because the others are for programs that already know row positions.
+//! A read returns the rows selected by all of these options. Usually `filter` and `limit` are all
+//! you need, because the others are for programs that already know row positions.
 //!
 //! | you know | use |
 //! |---|---|
@@ -43,7 +43,7 @@
 //!
 //! # Which columns
 //!
-//! [`columns`](ReadOptions::columns) takes the names of top-level columns, and suffices for most
+//! [`columns`](ReadOptions::columns) takes the names of top-level columns and is enough for most
 //! reads. It is short for [`projection`](ReadOptions::projection) with [`Projection::Names`]. The
 //! other projections select fields of nested columns by path, by field ID or by ordinal. If you
 //! call both methods, the later call counts. Batches have their columns in the file's order. But if
@@ -57,8 +57,7 @@
 //! # Which metadata
 //!
 //! [`ParquetFile::metadata`] returns the footer, and a [`MetadataHandle`] keeps it for later reads.
-//! A table of all metadata types and their uses is on the page of
-//! [`format`](mod@format#which-metadata).
+//! For a table of all metadata types and their uses, see [`format`](mod@format#which-metadata).
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
@@ -137,7 +136,7 @@ use std::path::Path;
 
 use herringbone_arrow::schema::SchemaRef;
 
-/// Opens a file and returns an iterator over its record batches, which all cores decode.
+/// Opens a file and returns an iterator over its record batches, decoded on all cores.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -157,7 +156,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader> {
     open_with(path, ReadOptions::default())
 }
 
-/// Reads those parts of a file that `options` select, which is all of it by default.
+/// Reads the parts of a file selected by `options`. By default, that is the whole file.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -178,7 +177,7 @@ pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Reader>
     ParquetFile::open_with(path, open)?.read(options)
 }
 
-/// Starts a file for batches with this schema. The file appears under its name only when you
+/// Starts a file for batches of this schema. The file appears under its name only when you
 /// [finish](Writer::finish) the writer, so that a failed write leaves no partial file there.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! File metadata that is retained for reuse.
+//! File metadata, retained for reuse.
 
 use std::mem::size_of;
 use std::ops::Range;
@@ -20,8 +20,9 @@ use crate::open_options::OpenOptions;
 /// The metadata of a file: its footer, its schema, and the page indexes
 /// [loaded](crate::ParquetFile::load_page_index) so far.
 ///
-/// A handle is cheap to clone, because clones share everything. With one, you can open the file
-/// again by [`ParquetFile::with_metadata`](crate::ParquetFile::with_metadata), which reads nothing.
+/// Use a handle to open the same file again without any reads, with
+/// [`ParquetFile::with_metadata`](crate::ParquetFile::with_metadata). Handles are cheap to clone,
+/// because clones share everything.
 ///
 /// ```
 /// use herringbone::source::FileSource;
@@ -46,8 +47,8 @@ struct Inner {
     schema: Arc<ParquetSchema>,
     limits: Limits,
     file_length: u64,
-    /// True if the footer's bytes do not share memory with other bytes of the file, and so retain
-    /// only themselves.
+    /// True if the footer's bytes share no memory with other bytes of the file, so that they keep
+    /// nothing else alive.
     is_detached: bool,
     page_indexes: Arc<PageIndexCells>,
 }
@@ -64,8 +65,7 @@ impl MetadataHandle {
         Self::sharing(metadata.detached(), file_length, limits, true)
     }
 
-    /// Creates a handle that may share memory with other bytes that were read along with the
-    /// footer.
+    /// Creates a handle that might share memory with other bytes read along with the footer.
     pub(crate) fn sharing(
         mut metadata: FileMetadata,
         file_length: u64,
@@ -88,8 +88,8 @@ impl MetadataHandle {
         })))
     }
 
-    /// Returns a handle that retains only the bytes that it counts, because it does not share
-    /// memory with the file's other bytes.
+    /// Returns a handle that shares no memory with the file's other bytes, so that it retains only
+    /// the bytes it counts.
     pub(crate) fn detached(&self) -> Self {
         match self.0.is_detached {
             true => self.clone(),
@@ -97,33 +97,32 @@ impl MetadataHandle {
         }
     }
 
-    /// Returns a handle that has the page indexes loaded so far and never retains more. Because its
-    /// size is fixed, caches that account for their entries' sizes should store such a handle.
+    /// Returns a handle with the page indexes loaded so far, never retaining more. Store this form
+    /// in caches that account for their entries' sizes, because its size is fixed.
     ///
-    /// Files opened with it use its page indexes. If you load others, they are returned, but they
-    /// are read again the next time.
+    /// Files opened with it use its page indexes. Loading further indexes still works, but they are
+    /// read again each time.
     #[must_use]
     pub fn frozen(&self) -> Self {
         self.with_page_indexes(self.0.page_indexes.frozen())
     }
 
-    /// Returns a handle that shares the footer and the schema. It has no page indexes and never
+    /// Returns a handle sharing the footer and the schema, without any page indexes. It never
     /// retains any, so its size is fixed.
     #[must_use]
     pub fn footer_alone(&self) -> Self {
         self.with_page_indexes(PageIndexCells::default().frozen())
     }
 
-    /// Returns a handle that shares the footer and the schema, but not the page indexes. It retains
-    /// those that are loaded with it, apart from this handle's own.
+    /// Returns a handle sharing the footer and the schema, but not the page indexes. It retains the
+    /// indexes loaded with it, independently of this handle.
     #[must_use]
     pub fn without_page_indexes(&self) -> Self {
         self.with_page_indexes(PageIndexCells::default())
     }
 
-    /// Returns a handle that shares the footer and the schema, and that has its page indexes in a
-    /// cache. Reads planned with this handle look them up in the cache, and add those that they
-    /// decode.
+    /// Returns a handle sharing the footer and the schema, with its page indexes in a cache. Reads
+    /// planned with this handle look up indexes in the cache and add any that they decode.
     ///
     /// ```
     /// use std::collections::HashMap;
@@ -163,8 +162,8 @@ impl MetadataHandle {
         self.with_page_indexes(PageIndexCells::of_cache(cache))
     }
 
-    /// Returns a handle of the same file that has these page indexes, and retains only the bytes
-    /// that it counts.
+    /// Returns a handle of the same file with these page indexes, retaining only the bytes it
+    /// counts.
     fn with_page_indexes(&self, page_indexes: PageIndexCells) -> Self {
         let metadata = &self.0.metadata;
         let metadata = match self.0.is_detached {
@@ -259,7 +258,7 @@ impl MetadataHandle {
         self.0.file_length
     }
 
-    /// Plans a read of the file, which does not need the file's bytes.
+    /// Plans a read of the file. This does not need the file's bytes.
     ///
     /// ```
     /// use herringbone::push::PushDecoder;
@@ -279,7 +278,7 @@ impl MetadataHandle {
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if the options name columns or row groups
     /// that the file does not have, and with [Corrupt](crate::ErrorKind::Corrupt) if row counts are
-    /// inconsistent. Fails with [Argument](crate::ErrorKind::Argument) also if INT96 timestamps are
+    /// inconsistent. Also fails with [Argument](crate::ErrorKind::Argument) if INT96 timestamps are
     /// read with [`Int96Overflow::CoarserUnit`], because the unit then depends on the timestamps'
     /// values. Determine it first, with [`Self::int96_plan`].
     pub fn plan(&self, options: &ReadOptions) -> Result<ReadPlan> {
@@ -302,12 +301,12 @@ impl MetadataHandle {
         Ok(plan)
     }
 
-    /// Returns the row groups in which a predicate may select rows, and which of their rows remain.
-    /// This does not need the file's bytes.
+    /// Returns the row groups that might contain matching rows for a predicate, and which of their
+    /// rows remain. This does not need the file's bytes.
     ///
-    /// The footer's statistics decide, together with page indexes in the handle or its cache whose
-    /// first page an earlier read has checked. A read with the bytes rules out more rows, because
-    /// it also looks at bloom filters, dictionaries and all page indexes.
+    /// Pruning relies on the footer's statistics, and on page indexes in the handle or its cache if
+    /// an earlier read has checked their first page. A read usually rules out more rows, because it
+    /// can also look at bloom filters, dictionaries and all page indexes.
     /// [`ParquetFile::explain`](crate::ParquetFile::explain) shows how much. To prune the columns
     /// and rows of a particular read, use [`ReadPlan::prune`].
     ///
@@ -336,8 +335,8 @@ impl MetadataHandle {
         self.plan(&options)?.prune()
     }
 
-    /// Plans a read of only the INT96 timestamps among the columns that a read with these options
-    /// returns. Returns `None` if there are none.
+    /// Plans a read of only the INT96 timestamps among the columns that these options select, or
+    /// returns `None` if there are none.
     ///
     /// Pass the batches of that read to [`Int96Units::add`](crate::Int96Units::add). If the file
     /// has a source, [`ParquetFile::int96_units`](crate::ParquetFile::int96_units) does all of
@@ -395,7 +394,7 @@ impl MetadataHandle {
         plan.leaves().filter(is_int96).collect()
     }
 
-    /// Fails if the key of one of a read's columns is missing.
+    /// Fails if the key for any of a read's columns is missing.
     pub(crate) fn check_keys(&self, options: &ReadOptions) -> Result<()> {
         let mut options = options.clone();
         options.schema.int96_overflow = Int96Overflow::Error;
@@ -411,10 +410,10 @@ impl MetadataHandle {
         Ok(())
     }
 
-    /// Returns the ordinals of the row groups that belong to a range of file bytes.
+    /// Returns the ordinals of the row groups belonging to a byte range of the file.
     ///
-    /// A row group belongs to the range that contains its first byte. Engines that split a file
-    /// into byte ranges therefore read each row exactly once, for any ranges.
+    /// A row group belongs to the range that contains its first byte. An engine splitting a file
+    /// into byte ranges therefore reads each row exactly once, however it chooses them.
     ///
     /// ```
     /// use herringbone::ParquetFile;
@@ -445,10 +444,11 @@ impl MetadataHandle {
         self.0.page_indexes.get(row_group, leaf)
     }
 
-    /// Adds a column chunk's page indexes that were decoded elsewhere. A [frozen](Self::frozen)
-    /// handle does not retain them.
+    /// Adds page indexes decoded elsewhere for a column chunk. A [frozen](Self::frozen) handle does
+    /// not retain them.
     ///
-    /// They must be the indexes of this chunk, because reads skip pages by their bounds.
+    /// The indexes must really belong to this chunk, because reads skip pages based on their
+    /// bounds.
     ///
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such column chunk.
@@ -469,7 +469,7 @@ impl MetadataHandle {
     }
 
     /// Returns the number of heap bytes that the handle uses, including the page indexes loaded so
-    /// far. The object that decrypts the file is not counted.
+    /// far. The decryption object isn't counted.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         size_of::<Inner>()

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use herringbone_format::Limits;
 use herringbone_format::modular_encryption::Decryption;
 
-/// Options for opening a file. You can convert [`Limits`] alone into them.
+/// Options for opening a file. You only need these to read encrypted files or to change the
+/// [`Limits`], and limits alone convert into options.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -26,7 +27,7 @@ use herringbone_format::modular_encryption::Decryption;
 pub struct OpenOptions {
     /// The limits on the resources that the file may use.
     pub limits: Limits,
-    /// The object that supplies the file's keys.
+    /// The supplier of the file's keys.
     pub decryption: Option<Arc<dyn Decryption>>,
     /// The file's path, which decryption needs if each file has its own keys.
     pub path: Option<PathBuf>,
@@ -43,7 +44,7 @@ impl OpenOptions {
 herringbone_format::setters! { OpenOptions {
     /// Sets the limits on the resources that the file may use.
     limits: Limits;
-    /// Sets the object that supplies the file's keys.
+    /// Sets the supplier of the file's keys.
     decryption: Arc<dyn Decryption> => Some;
     /// Sets the file's path, which decryption needs if each file has its own keys.
     path: impl Into<PathBuf> => |path| Some(Into::into(path));

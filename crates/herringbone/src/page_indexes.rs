@@ -1,4 +1,4 @@
-//! Page indexes of several column chunks, which are read together.
+//! Reading several column chunks' page indexes together.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use herringbone_format::{ColumnChunk, ColumnIndex, Error, Limits, OffsetIndex, R
 use crate::metadata_handle::MetadataHandle;
 use crate::source::{Fetched, Source};
 
-/// A column chunk's indexes that are still to be loaded.
+/// A column chunk's indexes still to load.
 struct Missing {
     row_group: usize,
     leaf: usize,
@@ -17,7 +17,7 @@ struct Missing {
     offsets: Option<IndexDecoder<OffsetIndex>>,
 }
 
-/// Reads the indexes of these column chunks, and adds them to the handle.
+/// Reads these column chunks' indexes and adds them to the handle.
 ///
 /// # Errors
 /// Fails for the same reasons as [`read`].
@@ -33,7 +33,7 @@ pub(crate) fn load(
     Ok(cells)
 }
 
-/// Returns the indexes of these column chunks, and reads those that the handle lacks.
+/// Returns these column chunks' indexes, reading any that the handle lacks.
 ///
 /// # Errors
 /// Fails with Argument if there is no such column chunk, with Corrupt or Limit if an index cannot
@@ -66,7 +66,7 @@ pub(crate) fn read(
     Ok(cells)
 }
 
-/// Reads one index of a column chunk, if the chunk has it.
+/// Reads one of a column chunk's indexes, or returns `None` if the chunk lacks it.
 ///
 /// # Errors
 /// Fails for the same reasons as [`read`].
@@ -90,7 +90,8 @@ pub(crate) fn read_one<T>(
 /// A function that finds one of a column chunk's indexes in a file of the given length.
 type DecoderOf<T> = fn(&ColumnChunk, u64, &Limits) -> Result<Option<IndexDecoder<T>>>;
 
-/// Returns the decoder of one of a column chunk's indexes, with its key if it is encrypted.
+/// Returns the decoder for one of a column chunk's indexes, including the key if the index is
+/// encrypted.
 fn decoder<T>(
     handle: &MetadataHandle,
     row_group: usize,
@@ -105,8 +106,8 @@ fn decoder<T>(
     Ok(Some(decoder.encrypted(cipher.ready()?)))
 }
 
-/// Fails if the total size of the indexes exceeds `overlap_ratio` times the file length. They
-/// can only be so large if they overlap.
+/// Fails if the total index size exceeds `overlap_ratio` times the file length. Indexes can only be
+/// that large if they overlap.
 fn check_overlap(handle: &MetadataHandle, bytes: impl Iterator<Item = u64>) -> Result<()> {
     let bytes = bytes.fold(0, u64::saturating_add);
     let file_length = handle.file_length().max(1);

@@ -1,4 +1,4 @@
-//! The pages of a column chunk, as their headers describe them.
+//! A column chunk's pages, as described by their headers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,17 +9,16 @@ use herringbone_format::{Limits, PageHeader, ReadableChunk, Result};
 
 use crate::source::Source;
 
-/// The number of bytes that we first read for a page header, which is much more than most headers
-/// have.
+/// The number of bytes to read at first for a page header. Most headers are much smaller.
 const HEADER_READ: u64 = 512;
 
 /// One page of a column chunk.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PageInfo {
-    /// The page's offset, and the counts before it.
+    /// The page's offset and the counts before it.
     pub start: PageStart,
-    /// The size in bytes of the header, which the body follows.
+    /// The header's size in bytes. The body comes right after the header.
     pub header_bytes: usize,
     /// The body's size in bytes, according to the header.
     pub body_bytes: u64,
@@ -29,8 +28,8 @@ pub struct PageInfo {
 
 /// The pages of a column chunk in file order, including index pages and pages of unknown types.
 ///
-/// [`ParquetFile::pages`](crate::ParquetFile::pages) creates this iterator, which reads the headers
-/// but not the bodies.
+/// [`ParquetFile::pages`](crate::ParquetFile::pages) creates this iterator. It reads headers, but
+/// no bodies.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -74,7 +73,7 @@ impl Pages {
         Ok(Self::over(source, walker, num_values, limits))
     }
 
-    /// Iterates over the pages of a chunk that has `num_values` levels. `walker` must be before the
+    /// Iterates over the pages of a chunk with `num_values` levels. `walker` must be before the
     /// first page.
     pub(crate) fn over(
         source: Arc<dyn Source>,

@@ -1,5 +1,4 @@
-//! The pages of a column chunk as levels and values of the physical type, the way the file stores
-//! them.
+//! A column chunk's pages as levels and physical values, the way the file stores them.
 //!
 //! A column chunk's pages are an optional dictionary page, followed by data pages. A data page
 //! stores values without nulls, and two levels per slot. The definition level counts the optional
@@ -8,7 +7,7 @@
 //! within a list.
 //!
 //! [`ParquetFile::pages`](crate::ParquetFile::pages) finds the pages, and a [`PageDecoder`] decodes
-//! their bodies. Use these to inspect or check files. If you want rows, use a
+//! their bodies. Use these if you want to inspect or check files. For rows, use a
 //! [`Reader`](crate::Reader) instead.
 //!
 //! ```

@@ -1,17 +1,17 @@
-//! Typed bounds, page indexes and bloom filters, decoded without I/O, with which you can decide
-//! which data to read.
+//! Typed bounds, page indexes and bloom filters for deciding which data to read, decoded without
+//! I/O.
 //!
 //! A Parquet file stores each column chunk's least and greatest value. With page indexes, it also
 //! stores the bounds of each page. A bloom filter rules out values that do not occur in its column
-//! chunk. A read with a [filter](crate::ReadOptions::filter) uses all of these by itself. You need
-//! this module only if your program decides which data to read, for example a query engine that
-//! prunes files before it distributes them.
+//! chunk. A read with a [filter](crate::ReadOptions::filter) uses all of these by itself. You only
+//! need this module if your program makes that decision itself. For example, a query engine might
+//! prune files before distributing them.
 //!
 //! [`ColumnBounds`] contains Arrow arrays with one slot per row group or page.
 //! [`ParquetFile::row_group_bounds`](crate::ParquetFile::row_group_bounds) and
 //! [`ParquetFile::page_bounds`](crate::ParquetFile::page_bounds) return them. A slot is null if the
 //! file lacks the bound, or if the bound cannot be trusted. Treat null as unknown, because the data
-//! may then contain any value.
+//! could then contain any value.
 //!
 //! ```
 //! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -28,7 +28,7 @@
 //! ```
 //!
 //! [`ColumnBoundsDecoder`], [`IndexDecoder`] and [`BloomFilterProbe`] do no I/O, so you pass them
-//! metadata, or the bytes of the ranges that they return.
+//! either metadata or the bytes in the ranges they return.
 
 pub use herringbone_core::bloom_filter::hash as bloom_filter_hash;
 pub use herringbone_filter::pruning::{

@@ -1,19 +1,18 @@
-//! Reads without built-in I/O: your program fetches the bytes, and a decoder decodes them.
+//! Reads without built-in I/O. Your program fetches the bytes, and a decoder decodes them.
 //!
 //! A [`PushDecoder`] never reads. Your program owns the I/O, whether blocking or async, and drives
-//! the decoder in a loop. [`PushDecoder::poll`] decodes the bytes supplied so far, and returns the
-//! next batch, the end of the read, or the byte ranges that it needs. Your program fetches these
-//! ranges, and passes their bytes to [`PushDecoder::supply`], in any order and in any pieces.
+//! the decoder in a loop. [`PushDecoder::poll`] decodes the bytes supplied so far, returning the
+//! next batch, the end of the read, or the byte ranges it needs. Your program then fetches these
+//! ranges and passes their bytes to [`PushDecoder::supply`], in any order and in any pieces.
 //!
 //! [`Needs`] lists the ranges in two groups. The ranges in `now` belong to the row group that the
-//! decoder works on, which cannot continue without them. The ranges in `soon` belong to the row
-//! groups after it. If your program fetches `soon` along with `now`, it makes fewer round trips,
-//! but may buffer more bytes. A third list, `cancelled`, has ranges of earlier answers that the
-//! decoder no longer needs, so that your program can drop their requests.
+//! decoder is working on, and it cannot continue without them. The ranges in `soon` belong to later
+//! row groups. Fetching `soon` along with `now` saves round trips, but might buffer more bytes. A
+//! third list, `cancelled`, contains ranges from earlier answers that are no longer needed, so that
+//! your program can drop their requests.
 //!
-//! Each answer lists all missing bytes, including ranges of earlier answers that you have not
-//! supplied yet. If you poll while requests are in flight, leave out the ranges that you have
-//! already requested.
+//! Each answer lists all missing bytes, including outstanding ranges from earlier answers. If you
+//! poll while requests are in flight, skip the ranges already requested.
 //!
 //! ```
 //! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;

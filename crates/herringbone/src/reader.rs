@@ -1,4 +1,4 @@
-//! Readers of record batches from a source, on one thread or several.
+//! Readers of record batches, on one thread or several.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,15 +19,15 @@ use crate::source::Source;
 use crate::source_bytes::{SourceBytes, is_fetched_ahead};
 use crate::threads::{Grain, Threads};
 
-/// The largest number of values in a row group that one thread reads alone. The row group's arrays
-/// then stay in the caches until they are emitted.
+/// The most values in a row group that one thread reads alone. The row group's arrays are then
+/// still in the caches when they are emitted.
 const SMALL_ROW_GROUP: u64 = 1 << 19;
 
-/// The largest size of such a row group in bytes. We bound it because finished row groups wait in
-/// memory for their turn.
+/// The largest such row group in bytes. We bound it because finished row groups are kept in memory
+/// while waiting for their turn.
 const SMALL_ROW_GROUP_BYTES: u64 = 8 << 20;
 
-/// The size of a column chunk in bytes below which another thread does not pay off.
+/// The column chunk size in bytes below which another thread does not pay off.
 const SMALL_CHUNK_BYTES: u64 = 2 << 10;
 
 /// An iterator of record batches.
@@ -54,7 +54,7 @@ pub struct Reader {
     budget: Arc<Budget>,
     driver: Driver,
     losses: Losses,
-    /// The file's name, which errors begin with.
+    /// The file's name, used as the beginning of errors.
     name: Option<Arc<str>>,
 }
 
@@ -69,11 +69,11 @@ impl fmt::Debug for Reader {
 
 /// The loop that drives a read.
 enum Driver {
-    /// A single thread, which reads bytes as it needs them.
+    /// A single thread, reading bytes as it needs them.
     OneThread(Box<ReadSequence>, Arc<dyn Source>),
     /// Several threads.
     Threads(Box<Threads>),
-    /// A single thread, for which bytes are fetched in rounds.
+    /// A single thread, with bytes fetched in rounds.
     Fetched(Box<Fetched>),
     /// No loop, because a previous call returned an error.
     Failed,
@@ -102,7 +102,7 @@ impl Reader {
         }
     }
 
-    /// Converts the reader into one that has Arrow's [`RecordBatchReader`] trait and returns
+    /// Converts the reader into one that implements Arrow's [`RecordBatchReader`] and returns
     /// Arrow's errors.
     #[must_use]
     pub fn into_record_batch_reader(self) -> ArrowReader<Self> {
@@ -116,7 +116,7 @@ impl Reader {
         self.plan.schema().clone()
     }
 
-    /// Returns descriptions of the parts of the file's Arrow schema that had to be ignored.
+    /// Describes the parts of the file's Arrow schema that had to be ignored.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         self.plan.warnings()
@@ -140,22 +140,22 @@ impl Reader {
         &self.losses
     }
 
-    /// Takes the losses since the last call, so that [`Self::losses`] does not return them again.
+    /// Takes the losses since the last call. [`Self::losses`] does not return them again.
     #[must_use]
     pub fn take_losses(&mut self) -> Losses {
         std::mem::take(&mut self.losses)
     }
 
-    /// Returns the counts of row groups, rows, pages, requests and bytes of the read so far.
+    /// Returns the read's metrics so far: row groups, rows, pages, requests and bytes.
     #[must_use]
     pub fn metrics(&self) -> ReadMetrics {
         self.budget.read_metrics()
     }
 
-    /// Replaces the filter by an equal or tighter one. The new filter applies to all rows that the
-    /// old one has not been applied to yet, and it also prunes row groups that are not started.
+    /// Replaces the filter with an equal or tighter one. The new filter applies to all rows not yet
+    /// tested by the old one, and it also prunes row groups not yet started.
     ///
-    /// Rows that the old filter has already selected are still returned. With several threads,
+    /// Note that rows already selected by the old filter are still returned. With several threads,
     /// their number depends on how far ahead the threads are.
     ///
     /// ```
@@ -176,9 +176,9 @@ impl Reader {
     ///
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if the form of the new filter does not
-    /// show that it [implies](Predicate::implies) the old one, because rows that only the new one
-    /// selects may be gone. Fails with [Argument](crate::ErrorKind::Argument) also if the filter
-    /// does not fit the file, or if the read has a limit or an offset but no filter.
+    /// show that it [implies](Predicate::implies) the old one, because rows selected only by the
+    /// new one might already be gone. Also fails with [Argument](crate::ErrorKind::Argument) if the
+    /// filter does not fit the file, or if the read has a limit or an offset but no filter.
     pub fn tighten_filter(&mut self, filter: &Predicate) -> Result<()> {
         match &mut self.driver {
             Driver::OneThread(sequence, _) => sequence.tighten_filter(filter),
@@ -195,8 +195,8 @@ impl Reader {
     /// [Unsupported](crate::ErrorKind::Unsupported) if the file's bytes cannot be decoded, with
     /// [Limit](crate::ErrorKind::Limit) if they need too much memory, and with
     /// [Key](crate::ErrorKind::Key) if they are not authentic. These errors have their location.
-    /// Fails with [Io](crate::ErrorKind::Io) if the source fails. Errors that your own predicates
-    /// and sources return keep their kind.
+    /// Fails with [Io](crate::ErrorKind::Io) if the source fails. Errors from your own predicates
+    /// and sources keep their kind.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let batch = match &mut self.driver {
             Driver::OneThread(sequence, source) => next_batch(sequence, source),
@@ -231,7 +231,7 @@ fn next_batch(
         match sequence.advance(&mut bytes)? {
             ReadStep::Batch(batch) => return Ok(Some(batch)),
             ReadStep::Finished => return Ok(None),
-            // We try again at once, because the source returns all bytes without waiting.
+            // We can retry immediately, because this source never makes us wait for bytes.
             ReadStep::Pending => {}
             ReadStep::NeedsKeys(keys) => {
                 for key in keys {
@@ -242,8 +242,8 @@ fn next_batch(
     }
 }
 
-/// Returns the number of threads that pay off for a read, and how they share the work, or `None` if
-/// one thread is enough.
+/// Returns a worthwhile number of threads for a read and their way of sharing the work, or `None`
+/// if one thread is enough.
 fn grain(plan: &ReadPlan) -> Option<(usize, Grain)> {
     let threads = herringbone_pipeline::threads(plan.options().threads);
     if is_small(plan) {
@@ -260,8 +260,8 @@ fn grain(plan: &ReadPlan) -> Option<(usize, Grain)> {
     })
 }
 
-/// Returns true if several threads pay off for this plan. With a filter, only one thread at a time
-/// can skip damage within a row group.
+/// Returns true if several threads pay off for this plan. Note that with a filter, only one thread
+/// at a time can skip damage within a row group.
 fn has_threads_for(plan: &ReadPlan, threads: usize) -> bool {
     if plan.is_filtered() {
         return plan.options().on_error == OnError::Fail || may_take_row_groups(plan);
@@ -271,16 +271,16 @@ fn has_threads_for(plan: &ReadPlan, threads: usize) -> bool {
     columns_pay || takes_row_groups(plan, threads)
 }
 
-/// Returns true if each thread may take a whole row group. With a limit, we do not filter rows
-/// ahead of time, because they might not be needed.
+/// Returns true if each thread is allowed to take a whole row group. Under a limit we don't filter
+/// ahead, because those rows might never be needed.
 fn may_take_row_groups(plan: &ReadPlan) -> bool {
     let tests_ahead = plan.is_filtered() && plan.options().limit.is_some();
     plan.row_groups().len() > 1 && !tests_ahead
 }
 
 /// Returns true if each of `threads` threads takes whole row groups. If most rows of large row
-/// groups are selected, they share columns instead, because arrays that wait for their turn would
-/// leave the caches.
+/// groups are selected, threads share columns instead, because arrays waiting for their turn would
+/// fall out of the caches.
 fn takes_row_groups(plan: &ReadPlan, threads: usize) -> bool {
     if !may_take_row_groups(plan) {
         return false;
@@ -306,11 +306,11 @@ impl Iterator for Reader {
     }
 }
 
-/// Record batches of a reader, with Arrow's errors, for functions that take Arrow's
-/// [`RecordBatchReader`].
+/// A reader's record batches with Arrow's errors. Use this to pass a reader to functions that take
+/// Arrow's [`RecordBatchReader`].
 ///
-/// [`Reader::into_record_batch_reader`] makes one, whose errors are `ArrowError::ExternalError`
-/// with an [`Error`](crate::Error) inside.
+/// [`Reader::into_record_batch_reader`] creates this type. Each error is an
+/// `ArrowError::ExternalError` with an [`Error`](crate::Error) inside.
 #[derive(Debug)]
 pub struct ArrowReader<R> {
     batches: R,
@@ -404,8 +404,8 @@ mod tests {
         assert_eq!(with(5), "columns");
     }
 
-    /// Several threads decode filtered rows, unless that would lose more rows of a damaged file, or
-    /// test rows that a limit leaves out.
+    /// Several threads decode filtered rows, unless that would lose more rows of a damaged file or
+    /// test rows beyond a limit.
     #[test]
     fn threads_of_a_filter() {
         let (one, many) = (file(1, 200_000, 2, None), file(4, 50_000, 2, None));

@@ -1,4 +1,4 @@
-//! Row groups that are copied from another file without decoding them.
+//! Copying row groups from another file without decoding them.
 
 use std::ops::Range;
 
@@ -13,15 +13,15 @@ use crate::file::ParquetFile;
 
 /// A row group to copy.
 pub(crate) struct RowGroupCopy {
-    /// The column chunks, and the ranges of their pages in the other file.
+    /// The column chunks, each with its pages' byte range in the other file.
     pub(crate) chunks: Vec<(CopiedChunk, Range<u64>)>,
     pub(crate) num_rows: u64,
-    /// True if the copy may declare the new file's sorting columns.
+    /// True if the copy is allowed to declare the new file's sorting columns.
     pub(crate) is_sorted: bool,
 }
 
 impl RowGroupCopy {
-    /// Plans the copy of a row group to the file that `plan` is for.
+    /// Plans copying a row group to the file described by `plan`.
     ///
     /// # Errors
     /// Fails with Argument if the row group does not exist or cannot be copied, and with Corrupt if
@@ -44,7 +44,7 @@ impl RowGroupCopy {
     }
 }
 
-/// Returns the file's leaf for each of the plan's columns.
+/// Returns, for each of the plan's columns, the corresponding leaf in the file.
 ///
 /// # Errors
 /// Fails with Argument if the file's column chunks cannot be copied.
@@ -87,8 +87,7 @@ fn chunk(
     ))
 }
 
-/// Checks that the pages stay within the chunk's range, and have as many values as its metadata
-/// claims.
+/// Checks that the pages stay within the chunk's range and add up to its value count.
 fn check_pages(
     file: &ParquetFile,
     row_group: usize,
@@ -122,7 +121,7 @@ fn check_pages(
     Ok(())
 }
 
-/// Returns the header and bits of a chunk's bloom filter, if it has one.
+/// Returns a chunk's bloom filter header and bits, if it has a filter.
 fn bloom_filter(file: &ParquetFile, row_group: usize, leaf: usize) -> Result<Option<Vec<u8>>> {
     let Some((header, bits)) = file.bloom_filter_bits(row_group, leaf)? else {
         return Ok(None);

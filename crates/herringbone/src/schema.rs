@@ -16,8 +16,8 @@
 //! # }
 //! ```
 //!
-//! Reads map a file's schema to Arrow with [`SchemaOptions`], and writes map the schema of the
-//! batches to Parquet with [`WriteSchemaOptions`]. To do only that, use [`to_arrow`] and
+//! Reads map a file's schema to Arrow with [`SchemaOptions`], and writes map the batches' schema to
+//! Parquet with [`WriteSchemaOptions`]. If the mapping is all you need, use [`to_arrow`] and
 //! [`from_arrow`].
 
 use herringbone_arrow::schema::{Schema, SchemaRef};
@@ -31,8 +31,8 @@ pub use herringbone_schema::{
 };
 
 /// Returns the Arrow schema of a read with these options. `key_values` is the file's key-value
-/// metadata, which may contain an Arrow schema. The second part of the result lists those parts of
-/// that schema that were ignored.
+/// metadata, which can contain an Arrow schema. The second part of the result lists any ignored
+/// parts of that schema.
 ///
 /// ```
 /// use herringbone::SchemaOptions;
@@ -64,8 +64,8 @@ pub fn to_arrow(
     Ok((mapping.schema, mapping.warnings))
 }
 
-/// Returns the Parquet schema of a file for batches with this schema. The second part of the result
-/// lists the differences from [`WriteSchemaOptions::parquet_schema`].
+/// Returns the Parquet schema for batches of this schema. The second part of the result lists the
+/// differences from [`WriteSchemaOptions::parquet_schema`].
 ///
 /// ```
 /// use herringbone::arrow::schema::{DataType, Field, Schema};

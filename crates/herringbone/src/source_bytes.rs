@@ -1,4 +1,4 @@
-//! Bytes of a source, for the decoders that wait for them.
+//! Source bytes for waiting decoders.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,14 +11,13 @@ use herringbone_read::{ByteStore, FileBytes};
 
 use crate::source::Source;
 
-/// A reader of bytes at the moment when a decoder needs them.
+/// Reads bytes on demand, when a decoder needs them.
 pub(crate) struct SourceBytes<'a> {
     source: &'a dyn Source,
     /// The budget that counts requests and bytes.
     budget: &'a Budget,
     in_memory: bool,
-    /// The number of requests that are not yet added to `budget`, and the number of bytes that they
-    /// fetched.
+    /// The requests not yet added to `budget`, as a request count and a byte count.
     fetched: (u64, u64),
 }
 
@@ -34,8 +33,8 @@ impl<'a> SourceBytes<'a> {
 }
 
 impl FileBytes for SourceBytes<'_> {
-    /// Returns the needed bytes. Only a source in memory returns more than that, because fetched
-    /// bytes use memory that the read counts.
+    /// Returns the needed bytes. Only an in-memory source returns more, because fetched bytes count
+    /// towards the read's memory.
     fn get(&mut self, need: &Range<u64>, end: u64) -> Result<Option<Bytes>> {
         let end = if self.in_memory { end } else { need.end };
         let bytes = self.source.read(need.start..end.max(need.end))?;
@@ -58,13 +57,12 @@ impl Drop for SourceBytes<'_> {
     }
 }
 
-/// Returns true if we fetch the bytes of a source with this policy ahead, in rounds of many
-/// requests.
+/// Returns true if a source with this policy is fetched ahead, in rounds of many requests.
 pub(crate) fn is_fetched_ahead(policy: &FetchPolicy) -> bool {
     policy.chunk_reads == ChunkReads::Whole && !policy.in_memory
 }
 
-/// The bytes of a read that several threads share.
+/// A read's bytes, shared by several threads.
 pub(crate) struct SharedBytes {
     source: Arc<dyn Source>,
     budget: Arc<Budget>,
@@ -95,7 +93,7 @@ impl SharedBytes {
         Some(store.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns the bytes for a task, which reads directly those that were not fetched ahead.
+    /// Returns the bytes for a task. Any that were not fetched ahead are read directly.
     pub(crate) fn of_task(&self) -> TaskBytes<'_> {
         TaskBytes {
             direct: SourceBytes::new(&self.source, &self.budget),
@@ -104,8 +102,8 @@ impl SharedBytes {
         }
     }
 
-    /// Returns the bytes for a task that decodes a whole row group. This task waits for bytes that
-    /// are not fetched yet.
+    /// Returns the bytes for a task decoding a whole row group. If bytes are fetched ahead, such a
+    /// task waits for any still missing.
     pub(crate) fn of_row_group(&self) -> TaskBytes<'_> {
         TaskBytes {
             unmet: self.store.is_some().then(Vec::new),
@@ -113,9 +111,8 @@ impl SharedBytes {
         }
     }
 
-    /// Fetches, in one round, the missing parts of the planned ranges and of the ranges that tasks
-    /// wait for. If memory does not suffice for all of them, this function fetches only the ranges
-    /// that tasks wait for.
+    /// Fetches, in one round, everything missing from the planned ranges and from the ranges that
+    /// tasks are waiting for. If there isn't enough memory for both, only the latter are fetched.
     ///
     /// # Errors
     /// Returns the source's errors.
@@ -154,7 +151,7 @@ impl SharedBytes {
         }
     }
 
-    /// Drops bytes that were fetched ahead of their use.
+    /// Drops bytes fetched ahead of their use.
     pub(crate) fn drop_ahead(&self) {
         if let Some(mut store) = self.store() {
             store.drop_ahead();
@@ -166,12 +163,12 @@ impl SharedBytes {
 pub(crate) struct TaskBytes<'a> {
     direct: SourceBytes<'a>,
     shared: &'a SharedBytes,
-    /// The ranges that the task waits for, if it decodes a whole row group.
+    /// The ranges that the task is waiting for, if it decodes a whole row group.
     unmet: Option<Vec<Range<u64>>>,
 }
 
 impl TaskBytes<'_> {
-    /// Takes the ranges that the task waits for.
+    /// Takes the ranges that the task is waiting for.
     pub(crate) fn take_unmet(&mut self) -> Vec<Range<u64>> {
         self.unmet.as_mut().map(std::mem::take).unwrap_or_default()
     }
@@ -197,8 +194,8 @@ impl FileBytes for TaskBytes<'_> {
         self.direct.request_cost()
     }
 
-    /// Drops bytes that the task has used, but only if it has a whole row group. Otherwise, other
-    /// tasks of the same column may need earlier bytes.
+    /// Drops the bytes already used, but only if the task has a whole row group. Otherwise, another
+    /// task of the same column might still need earlier bytes.
     fn release(&mut self, range: Range<u64>) {
         if self.unmet.is_some() {
             self.shared.release(vec![range]);

@@ -3,12 +3,14 @@
 use herringbone_arrow::array::RecordBatch;
 use herringbone_format::Result;
 
-/// Writing in parts, for programs that take the output between two parts, as uploads and servers
-/// do.
+/// Stepwise writing, for programs that take the output between two steps, such as uploads and
+/// servers.
 ///
-/// A method that starts work does only a little of it. After it, call [`step`](Self::step) until it
-/// returns false. Each call encodes some rows or writes one column chunk, so that the output
-/// between two calls stays small. [`Writer`](crate::Writer) implements this trait.
+/// You rarely need this, because [`Writer::write`](crate::Writer::write) and its siblings run all
+/// steps by themselves. Here, a method that starts work does only a little of it, and you then call
+/// [`step`](Self::step) until it returns false. Each step encodes some rows or writes one column
+/// chunk, so the output between two calls stays small. [`Writer`](crate::Writer) implements this
+/// trait.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -32,27 +34,27 @@ use herringbone_format::Result;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait WriteSteps {
-    /// Starts to append a batch's rows.
+    /// Starts appending a batch's rows.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Writer::write`](crate::Writer::write).
     fn start_write(&mut self, batch: &RecordBatch) -> Result<()>;
 
-    /// Starts to end the row group, if it has rows. See [`Writer::flush`](crate::Writer::flush).
+    /// Starts ending the row group, if it has rows. See [`Writer::flush`](crate::Writer::flush).
     ///
     /// # Errors
     /// Fails for the same reasons as [`Writer::write`](crate::Writer::write).
     fn start_flush(&mut self) -> Result<()>;
 
-    /// Starts to end the file's rows. After that, you can only call
-    /// [`finish`](crate::Writer::finish) or [`finish_into`](crate::Writer::finish_into).
+    /// Starts ending the file. After that, you can only call [`finish`](crate::Writer::finish) or
+    /// [`finish_into`](crate::Writer::finish_into).
     ///
     /// # Errors
     /// Fails for the same reasons as [`Writer::write`](crate::Writer::write).
     fn start_finish(&mut self) -> Result<()>;
 
-    /// Does a part of the started work, and returns false if nothing was left to do. Such a part
-    /// encodes some rows, or writes one column chunk or a row group's end.
+    /// Does one step of the started work, returning false if nothing was left to do. A step encodes
+    /// some rows, or writes either one column chunk or the end of a row group.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Writer::write`](crate::Writer::write).

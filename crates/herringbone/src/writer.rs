@@ -1,4 +1,4 @@
-//! The writer of record batches, which converts extension types to their storage before it writes.
+//! The writer of record batches, including the conversion of extension types to their storage.
 
 use std::fmt;
 use std::io::Write;
@@ -15,13 +15,13 @@ use crate::file_target::FileTarget;
 use crate::file_writer::FileWriter;
 use crate::write_steps::WriteSteps;
 
-/// A writer of record batches to a file or to any other [`Write`].
+/// A writer of record batches to a file or any other [`Write`].
 ///
 /// The output only becomes a Parquet file when you call [`finish`](Self::finish). If the writer
 /// fails or is dropped before that, the output has no footer, so readers reject it. A writer that
 /// [`create`](crate::create) made leaves no file in this case.
 ///
-/// The bytes written depend on the rows and the options, but not on the number of threads.
+/// The output depends on the rows and the options, but never on the number of threads.
 ///
 /// If an [extension type](herringbone_core::extension::ExtensionType) in the options chooses its
 /// own storage, the file starts only with the first batch that has rows, because the type chooses
@@ -47,9 +47,9 @@ pub struct Writer<W: Write> {
     /// The conversion to storage types, if an extension type chooses its own storage.
     storage: Option<StorageBatches>,
     stage: Stage<W>,
-    /// Pairs for the footer that the caller added after the writer was made.
+    /// Footer pairs added after the writer was created.
     key_values: Vec<KeyValue>,
-    /// A function that receives the output after its last byte is written.
+    /// The function to call with the output once its last byte is written.
     commit: fn(W) -> std::io::Result<()>,
     failed: bool,
 }
@@ -65,14 +65,14 @@ impl<W: Write> fmt::Debug for Writer<W> {
 }
 
 enum Stage<W: Write> {
-    /// The file is not started yet, because the first batch with rows chooses the storage.
+    /// The file isn't started yet, because the storage depends on the first batch with rows.
     Waiting(Box<Unopened<W>>),
     Open(Box<FileWriter<W>>),
     /// The file could not be started.
     Failed,
 }
 
-/// All that is needed to start the file later.
+/// Everything needed to start the file later.
 struct Unopened<W> {
     out: W,
     path: Option<PathBuf>,
@@ -80,7 +80,8 @@ struct Unopened<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Starts a file in `out`, which you need not buffer, because we write large pieces.
+    /// Starts a file in `out`. There is no need to buffer it, because the writer writes in large
+    /// pieces.
     ///
     /// # Errors
     /// Fails with [Unsupported](crate::ErrorKind::Unsupported) if Parquet cannot represent one of
@@ -90,8 +91,8 @@ impl<W: Write> Writer<W> {
         Self::with_path(out, None, schema, options)
     }
 
-    /// Starts a file in `out`, which becomes the file at a path. The path matters because keys may
-    /// depend on it, and because a sort puts its temporary files next to it.
+    /// Starts a file in `out`, which will end up at the given path. The path matters because keys
+    /// may depend on it, and because a sort puts its temporary files next to it.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::new`].
@@ -153,15 +154,15 @@ impl<W: Write> Writer<W> {
         self.file().map_or(0, FileWriter::bytes_written)
     }
 
-    /// Returns the number of buffered bytes. They are the open row group's pages, dictionaries,
-    /// data that waits to be written, and the footer. Batches that columns are still encoding are
-    /// not counted, because they belong to the caller.
+    /// Returns the number of buffered bytes: the open row group's pages and dictionaries, data
+    /// waiting to be written, and the footer. Batches still being encoded are not counted, because
+    /// they belong to the caller.
     #[must_use]
     pub fn memory_size(&self) -> usize {
         self.file().map_or(0, FileWriter::memory_size)
     }
 
-    /// Returns the complete row groups, whose bytes were written to the output or are about to be.
+    /// Returns the complete row groups. Their bytes are already in the output, or about to be.
     #[must_use]
     pub fn row_groups(&self) -> &[RowGroup] {
         self.file().map_or(&[], FileWriter::row_groups)
@@ -259,11 +260,11 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Ends the open row group, and appends a row group whose columns were encoded by
-    /// [`column_encoders`](Self::column_encoders). Pass the columns in the order of the leaves.
+    /// Ends the open row group and appends one with the columns encoded by
+    /// [`column_encoders`](Self::column_encoders). Pass the columns in leaf order.
     ///
-    /// Because this function does not compare the rows, the row group declares the [sorting
-    /// columns](WriteOptions::sorting_columns) only if rows are
+    /// Since this function cannot compare the rows, the row group declares the
+    /// [sorting columns](WriteOptions::sorting_columns) only if rows are
     /// [unchecked](crate::UnsortedRows::Unchecked).
     ///
     /// # Errors
@@ -290,12 +291,12 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Ends the open row group, and appends a row group of another file without decoding it. Its
-    /// pages, page indexes and bloom filters keep their encodings and their compression. The other
-    /// file may have columns that this one lacks.
+    /// Ends the open row group and appends one from another file without decoding it. Its pages,
+    /// page indexes and bloom filters keep their encodings and compression. Columns that only the
+    /// other file has are left out.
     ///
-    /// The page headers are read, so that their value counts can be compared with the metadata.
-    /// Bounds are left out if this file declares another order for them than the other file does.
+    /// The page headers are still read, to compare their value counts with the metadata. Bounds are
+    /// dropped if the two files declare a different order for them.
     ///
     /// ```
     /// use herringbone::{ParquetFile, WriteOptions, Writer};
@@ -356,9 +357,9 @@ impl<W: Write> Writer<W> {
         Ok(metadata)
     }
 
-    /// Writes the buffered rows and the footer. Returns the footer's metadata, and the output,
-    /// which we do not flush. If the output is a [`FileTarget`], it appears under its name only
-    /// when you [commit](FileTarget::commit) it.
+    /// Writes the buffered rows and the footer, returning the footer's metadata and the unflushed
+    /// output. If the output is a [`FileTarget`], it appears under its name only when you
+    /// [commit](FileTarget::commit) it.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::write`].
@@ -396,8 +397,7 @@ impl<W: Write> Writer<W> {
             return self.open(batch)?.start_write(batch);
         };
         if batch.num_rows() == 0 {
-            // An empty batch has no influence on how rows are stored, so the choice waits for the
-            // next one.
+            // An empty batch has no values to choose a storage by, so we wait for the next batch.
             return storage.check(batch);
         }
         self.open(batch)?;
@@ -408,8 +408,8 @@ impl<W: Write> Writer<W> {
         self.open(batch)?.start_write(&stored)
     }
 
-    /// Returns the file. If it is not started yet, this function starts it with the storage that
-    /// the extension types choose for this batch.
+    /// Returns the file, starting it if necessary, with the storage that the extension types choose
+    /// for this batch.
     fn open(&mut self, first: &RecordBatch) -> Result<&mut FileWriter<W>> {
         if let Stage::Waiting(_) = self.stage
             && let Some(storage) = &mut self.storage
@@ -479,7 +479,7 @@ fn failed_before() -> Error {
     Error::argument("the writer failed earlier, so its file cannot be finished")
 }
 
-/// Creates a writer to a file that appears under its name when the writer is finished.
+/// Creates a writer to a file that only appears under its name once the writer is finished.
 pub(crate) fn create(
     path: &Path,
     schema: SchemaRef,

@@ -1,20 +1,20 @@
-//! The columns of the row groups under construction, on one thread or several.
+//! Encoding the columns of row groups under construction, on one thread or several.
 //!
-//! Each column has a queue of tasks, which append rows or end a row group. A thread takes a column
-//! with tasks, and continues with it for a while. So one thread at a time works on a column, and
-//! the column's memory stays near one core. The column with the most bytes is taken first. We split
-//! batches into *slices*, and bound how many of them the caller is ahead of the slowest column. If
-//! slices are large, it may be two slices ahead.
+//! Each column has a queue of tasks that append rows or end a row group. A thread takes a column
+//! with queued tasks and stays with it for a while, so that only one thread at a time works on a
+//! column and its memory stays near one core. The column with the most bytes is taken first.
+//! Batches are split into *slices*, and we bound how many slices the caller can be ahead of the
+//! slowest column. With large slices, the bound is two.
 //!
-//! If fewer columns have tasks than there are threads, or if pages are large, the thread of a
-//! column hands out its pages. Other threads then compress and encrypt these pages while the values
-//! of the next pages are encoded. A task completes when its last page is finished.
+//! If there are more threads than columns with tasks, or if pages are large, a column's thread
+//! hands out its pages. Other threads then compress and encrypt these pages while the column's own
+//! thread is encoding the next ones. A task completes when its last page is finished.
 //!
-//! The file must be the same for any number of threads. Therefore we decide if a row group is large
-//! enough from the columns' state a fixed number of slices ago, however fast the threads are. If
-//! the slices since then might exceed the memory limit, the caller waits for them, even with one
-//! thread. If several tasks fail, we report the error of the first slice, then of the first column,
-//! then of the first page.
+//! The file must be the same for any number of threads. To get that, we decide if a row group is
+//! large enough from the columns' state a fixed number of slices ago, however fast the threads are.
+//! If the slices since then might exceed the memory limit, the caller waits until they are encoded,
+//! even with one thread. If several tasks fail, the earliest slice's error is reported, then the
+//! first column's, then the first page's.
 
 mod pages;
 mod state;
@@ -31,25 +31,25 @@ use herringbone_write::{EncodedColumn, WritePlan};
 use self::state::{Column, RowGroup, Slice, State, Task, Writing};
 use self::work::Encoding;
 
-/// The number of ended row groups that several threads may still be encoding while the next one
-/// starts.
+/// The number of ended row groups allowed to be still encoding on several threads while the next
+/// one starts.
 const ROW_GROUPS_AHEAD: usize = 1;
 
-/// The size in bytes from which a file's first slice is worth several threads. If it is smaller,
-/// the threads start with the second slice, because short files do not need them.
+/// The size in bytes from which a file's first slice is worth several threads. For smaller slices,
+/// the threads only start with the second slice, because short files don't need them.
 const BYTES_FOR_THREADS: usize = 1 << 20;
 
-/// The number of threads that the pages of a few columns can keep busy.
+/// The number of threads that a few columns' pages can keep busy.
 const PAGE_THREADS: usize = 8;
 
-/// The columns of the row groups under construction.
+/// The columns of all row groups under construction.
 pub(crate) struct Encoders {
     crew: Crew<Encoding>,
     threads: usize,
 }
 
 impl Encoders {
-    /// Starts with the row group that has this ordinal in the file.
+    /// Starts with the row group of this ordinal in the file.
     pub(crate) fn new(plan: Arc<WritePlan>, row_group: usize) -> Result<Self> {
         let columns = (0..plan.num_columns())
             .map(|column| Ok(Column::new(Writing::new(&plan, column, row_group, None)?)))
@@ -69,7 +69,7 @@ impl Encoders {
         Ok(Self { crew, threads })
     }
 
-    /// Returns the number of ended row groups that wait to be fetched, whether complete or not.
+    /// Returns the number of ended row groups not fetched yet, complete or not.
     pub(crate) fn in_flight(&self) -> usize {
         self.crew.look(|state| state.row_groups.len())
     }
@@ -88,8 +88,8 @@ impl Encoders {
         self.crew.look(rows)
     }
 
-    /// Returns the number of bytes that all columns, handed-out pages and row groups in flight have
-    /// buffered, as of their last completed tasks.
+    /// Returns the bytes buffered by all columns, handed-out pages and row groups in flight, as of
+    /// their last completed tasks.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.crew.look(State::heap_bytes)
     }
@@ -99,15 +99,15 @@ impl Encoders {
         self.crew.look(State::oldest_is_complete)
     }
 
-    /// Appends some of a batch's rows, about `array_bytes` bytes, to all columns. Returns true if the row
-    /// group is large enough.
+    /// Appends a slice of a batch, about `array_bytes` bytes, to all columns. Returns true if the
+    /// row group is large enough.
     pub(crate) fn write(
         &mut self,
         batch: &RecordBatch,
         rows: Range<usize>,
         array_bytes: usize,
     ) -> Result<bool> {
-        // We compute the sizes here, because all leaves of a field need the same one.
+        // We compute the sizes here, because all leaves of a field share one.
         let arrays = batch.columns().iter();
         let arrays: Vec<(&ArrayRef, usize)> = arrays
             .map(|array| (array, array.get_buffer_memory_size()))
@@ -144,9 +144,8 @@ impl Encoders {
         self.catch_up()
     }
 
-    /// Waits for all slices except the last few. If there is only one thread, or if memory may be
-    /// short, this function waits for these, too. Returns true if the open row group was then large
-    /// enough.
+    /// Waits for all slices except the last few, or for all of them if there is only one thread or
+    /// memory might run short. Returns true if the open row group was then large enough.
     fn catch_up(&mut self) -> Result<bool> {
         let plan = self.crew.work().plan.clone();
         let mut is_large = false;
@@ -156,8 +155,8 @@ impl Encoders {
         Ok(is_large)
     }
 
-    /// Returns the first error, but waits until no earlier task can still fail, so that the
-    /// reported error does not depend on the threads.
+    /// Returns the first error. This waits until no earlier task can still fail, so that the
+    /// reported error does not depend on timing.
     fn check(&mut self) -> Result<()> {
         let failure = self.crew.next(|state| {
             let failure = state.error.as_ref();
@@ -170,7 +169,7 @@ impl Encoders {
         }
     }
 
-    /// Ends the row group, which has `rows` rows. If `is_last` is true, no row group follows.
+    /// Ends the row group after `rows` rows. If `is_last` is true, no row group follows.
     pub(crate) fn end_row_group(&mut self, rows: u64, is_last: bool) -> Result<()> {
         self.crew.update(|state| {
             let columns = state.columns.len();
@@ -195,7 +194,7 @@ impl Encoders {
         self.crew.update(State::take_column)
     }
 
-    /// Waits for the next column of the oldest ended row group, and returns `None` after its last
+    /// Waits for the next column of the oldest ended row group, or returns `None` after its last
     /// column.
     pub(crate) fn next_column(&mut self) -> Result<Option<EncodedColumn>> {
         let column = self.crew.next(|state| match state.take_column() {
@@ -209,7 +208,7 @@ impl Encoders {
         Ok(column)
     }
 
-    /// Removes the oldest ended row group after all its columns were fetched, and returns its row
+    /// Removes the oldest ended row group once all its columns are fetched, returning its row
     /// count.
     pub(crate) fn pop_row_group(&mut self) -> Result<u64> {
         self.crew.update(|state| {

@@ -1,4 +1,5 @@
-//! The pages of a column chunk, which several threads finish in any order, put back in order.
+//! Putting a column chunk's pages back in order, after several threads have finished them in any
+//! order.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
@@ -20,19 +21,19 @@ pub(super) struct Chunk {
     collected: Mutex<Collected>,
 }
 
-/// A chunk's finished pages, and the tasks that wait for pages.
+/// A chunk's finished pages, and the tasks waiting for pages.
 #[derive(Default)]
 struct Collected {
-    /// The pages that were finished in order.
+    /// The finished pages, in order and without gaps.
     pages: ChunkPages,
-    /// Pages that were finished before one of their predecessors.
+    /// Pages finished before one of their predecessors.
     early: BTreeMap<usize, Result<FinishedPage>>,
-    /// True if a page failed, in which case later pages are ignored.
+    /// True if a page failed. Later pages are then ignored.
     failed: bool,
     /// The failed page's error, until a task takes it.
     error: Option<Error>,
     waiting: VecDeque<Waiting>,
-    /// The completed tasks' results in order, until they are fetched.
+    /// Results of completed tasks, in order, not fetched yet.
     reports: Vec<Report>,
 }
 
@@ -62,11 +63,11 @@ pub(super) enum Done<C> {
         estimated_bytes: usize,
         heap_bytes: usize,
     },
-    /// The chunk ended, or it is `None` if there was an error.
+    /// The chunk ended. It is `None` after an error.
     End(Option<Box<C>>),
 }
 
-/// A page that the column's thread handed out to other threads.
+/// A page handed out by the column's thread.
 pub(super) struct PageJob {
     chunk: Arc<Chunk>,
     page: Box<UnfinishedPage>,
@@ -81,7 +82,7 @@ pub(super) struct Pages<'a> {
 }
 
 impl Done<EncodedColumn> {
-    /// The result of appending rows to a column that has already failed.
+    /// The result of appending rows to an already failed column.
     pub(super) const NOTHING: Self = Self::Append {
         estimated_bytes: 0,
         heap_bytes: 0,
@@ -114,14 +115,14 @@ impl PageJob {
         self.page.bytes()
     }
 
-    /// Finishes the page, unless there is an error, and returns the page's chunk, which may now
-    /// have reports.
+    /// Finishes the page, unless there is an error. Returns the page's chunk, which might now have
+    /// reports.
     pub(super) fn run(self, checked: Result<()>) -> Arc<Chunk> {
         let ordinal = self.page.ordinal();
         let mut page = checked.and_then(|()| self.page.finish());
         if let Ok(page) = &mut page {
-            // The uncompressed bytes are no longer needed, so we drop them before the page waits
-            // for its turn.
+            // We drop the uncompressed bytes now, so that they don't use memory while the page is
+            // waiting for its turn.
             drop(page.next_buffers());
         }
         self.chunk.insert(ordinal, page);
@@ -145,8 +146,7 @@ impl Chunk {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a page that the column's own thread has finished, and returns buffers for the next
-    /// page.
+    /// Adds a page finished by the column's own thread, returning buffers for the next page.
     fn push(&self, ordinal: usize, mut page: FinishedPage) -> Result<PageBuffers> {
         let mut collected = self.lock();
         if collected.pages.num_pages() == ordinal && !collected.failed {
@@ -157,7 +157,7 @@ impl Chunk {
         Ok(buffers)
     }
 
-    /// Adds a page that was handed out, and reports the tasks that only waited for it.
+    /// Adds a handed-out page and reports the tasks that were only waiting for this page.
     fn insert(&self, ordinal: usize, page: Result<FinishedPage>) {
         let mut collected = self.lock();
         collected.early.insert(ordinal, page);
@@ -173,7 +173,7 @@ impl Chunk {
         }
     }
 
-    /// Reports a task as soon as its pages are finished, and returns the chunk's byte count.
+    /// Reports a task as soon as its pages are finished. Returns the chunk's byte count.
     pub(super) fn wait(&self, waiting: Waiting) -> usize {
         let mut collected = self.lock();
         collected.waiting.push_back(waiting);
@@ -181,8 +181,8 @@ impl Chunk {
         collected.pages.heap_bytes()
     }
 
-    /// Passes all reports to `take`. The reports arrive in order if the caller holds the lock on
-    /// the state.
+    /// Passes all reports to `take`. Callers must hold the state's lock if they need the reports in
+    /// order.
     pub(super) fn take_reports(&self, take: impl FnMut(Report)) {
         self.lock().reports.drain(..).for_each(take);
     }
@@ -222,8 +222,8 @@ impl Collected {
         is_there.then(|| self.waiting.pop_front()).flatten()
     }
 
-    /// Returns the result of a task that has `num_pages` pages before its end, and the error if one
-    /// of these pages failed.
+    /// Returns the result of a task that ends after `num_pages` pages, and the error if any of
+    /// these pages failed.
     fn finish(
         &mut self,
         task: Done<EndedColumn>,

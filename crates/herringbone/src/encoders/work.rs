@@ -1,4 +1,4 @@
-//! The work of encoding, which is how a thread processes a column or a page.
+//! The encoding work itself, that is, a thread's processing of a column or a page.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use herringbone_write::{BlockMemory, EndedColumn, WritePlan};
 use super::pages::{Chunk, Done, Pages, Waiting};
 use super::state::{ColumnJob, Job, Outcome, State, Task, Writing};
 
-/// The time after which a waiting caller checks if the program wants to end the write.
+/// The time a waiting caller sleeps before checking again if the program wants to end the write.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The planned work of encoding a file's columns.
+/// The planned encoding of a file's columns.
 pub(super) struct Encoding {
     pub(super) plan: Arc<WritePlan>,
 }
@@ -24,14 +24,14 @@ pub(super) struct Encoding {
 #[derive(Default)]
 pub(super) struct Hands {
     memory: BlockMemory,
-    /// The column that the thread worked on last.
+    /// The column that the thread last worked on. Used to keep the thread on that column.
     last: Option<usize>,
 }
 
 /// The result of a job.
 pub(super) enum JobDone {
     Column(Outcome),
-    /// The byte count of a handed-out page, and the page's chunk.
+    /// A handed-out page's byte count and chunk.
     Page(usize, Arc<Chunk>),
 }
 
@@ -97,7 +97,7 @@ impl Work for Encoding {
     }
 
     fn attend(&self) {
-        // We can drop the error here, because the threads that encode receive it, too.
+        // We can drop the error here, because the encoding threads get it too.
         drop(self.check());
     }
 }
@@ -149,7 +149,7 @@ fn append(
     }
 }
 
-/// Ends a chunk and starts the next one unless this is the last.
+/// Ends a chunk, starting the next one unless this is the last.
 fn end(
     shared: &Shared<Encoding>,
     column: usize,
@@ -196,8 +196,7 @@ fn end(
 }
 
 impl Writing {
-    /// Creates an empty chunk after `before`, which is the column's ended chunk in the previous row
-    /// group.
+    /// Creates an empty chunk. `before` is the column's ended chunk in the previous row group.
     pub(super) fn new(
         plan: &WritePlan,
         column: usize,

@@ -9,11 +9,11 @@ use herringbone_format::{Error, Result};
 
 use super::{FetchPolicy, Source, checked_length};
 
-/// A source whose answers have exactly as many bytes as were requested.
+/// A source whose answers always have the requested length.
 ///
-/// The decoders ask again for bytes that they miss, so a source that always answers too short would
-/// never end a read. Because callers write sources of their own, every answer passes through here
-/// before any decoder sees it.
+/// Decoders ask again for missing bytes, so a source whose answers are always too short would loop
+/// forever. Since callers can bring their own sources, every answer passes through here before any
+/// decoder sees it.
 pub struct CheckedSource(Arc<dyn Source>);
 
 impl CheckedSource {
@@ -23,7 +23,7 @@ impl CheckedSource {
         Self(source)
     }
 
-    /// Checks that a range lies in the file, because most sources do not.
+    /// Checks that a range lies in the file, because most sources don't check this themselves.
     fn check(&self, range: &Range<u64>) -> Result<()> {
         checked_length(range, self.0.len()).map(drop)
     }
@@ -60,10 +60,10 @@ impl Source for CheckedSource {
     }
 }
 
-/// Returns the answer to a request for a range.
+/// Checks the answer to a request for a range.
 ///
 /// # Errors
-/// Fails with Io if the answer has another length than the range.
+/// Fails with Io if the answer's length differs from the range's.
 fn checked(range: &Range<u64>, answer: Bytes) -> Result<Bytes> {
     let (found, expected) = (answer.len() as u64, range.end - range.start);
     if found == expected {
@@ -98,8 +98,8 @@ mod tests {
 
     use super::*;
 
-    /// A source of 100 bytes that answers wrongly. Each answer has `more` bytes too many, or too
-    /// few, and the answers to requests for several ranges lack the last `lost`.
+    /// A faulty 100-byte source. Each answer is `more` bytes too long or too short, and answers for
+    /// several ranges lack the last `lost` ranges.
     struct Wrong {
         more: i64,
         lost: usize,

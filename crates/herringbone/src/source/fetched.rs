@@ -1,4 +1,4 @@
-//! Ranges of a file that are fetched together.
+//! File ranges, fetched together.
 
 use std::ops::Range;
 
@@ -11,12 +11,12 @@ use super::Source;
 /// The bytes of several ranges of a file, fetched in as few requests as the source's policy allows.
 #[derive(Debug, Default)]
 pub struct Fetched {
-    /// Each request's bytes with their offset in the file, in ascending order.
+    /// Each request's bytes and file offset, sorted by offset.
     answers: Vec<(u64, Bytes)>,
 }
 
 impl Fetched {
-    /// Takes the answers to requests, each with its offset in the file.
+    /// Takes the requests' answers, each with its file offset.
     #[must_use]
     pub fn new(mut answers: Vec<(u64, Bytes)>) -> Self {
         answers.sort_by_key(|(offset, _)| *offset);
@@ -63,8 +63,8 @@ impl Fetched {
             let Some(from) = start.checked_sub(*offset) else {
                 break;
             };
-            // Both numbers are offsets in a request's bytes, which are in memory, so they fit in
-            // `usize`.
+            // Both numbers are offsets into a request's bytes. Since these are in memory, the
+            // offsets fit in `usize`.
             let to = (range.end - offset).min(bytes.len() as u64);
             if from >= to {
                 break;

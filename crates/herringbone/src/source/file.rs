@@ -1,4 +1,4 @@
-//! Files on disk, which are read at given positions.
+//! Files on disk, read at given offsets.
 
 use super::{FetchPolicy, Source, checked_length};
 use bytes::Bytes;
@@ -8,10 +8,10 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
-/// An open file that several threads can read at the same time.
+/// An open file that several threads can read concurrently.
 ///
 /// Each read is one positioned read (`pread`) into a buffer of exactly that size, which is not
-/// zeroed first. We cache nothing, because the operating system does.
+/// zeroed first. There is no cache here, because the operating system already has one.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -37,8 +37,7 @@ impl FileSource {
     /// not a regular file. The error's message has the path.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        // We check this before we open the file, because opening a named pipe would wait for a
-        // writer.
+        // We check this first, because opening a named pipe would block until there's a writer.
         fs::metadata(path)
             .and_then(|metadata| regular(&metadata))
             .and_then(|()| File::open(path))
@@ -46,7 +45,7 @@ impl FileSource {
             .map_err(|error| at_path(path, error))
     }
 
-    /// Uses an open file, whose current position does not matter.
+    /// Uses an open file. Its current position does not matter.
     ///
     /// # Errors
     ///
@@ -110,7 +109,7 @@ fn at_path(path: &Path, error: io::Error) -> Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
 }
 
-/// Returns the error for a file that has become shorter since it was opened.
+/// Returns the error for a file truncated since it was opened.
 fn cut_short() -> io::Error {
     io::Error::new(
         io::ErrorKind::UnexpectedEof,
@@ -123,7 +122,7 @@ use positioned::Handle;
 #[cfg(not(unix))]
 use seeking::Handle;
 
-/// Positioned reads, which need no lock and do not move the file's own position.
+/// Positioned reads. They need no lock, since they don't move the file's own position.
 #[cfg(unix)]
 mod positioned {
     use super::cut_short;
@@ -154,14 +153,14 @@ mod positioned {
                     return Err(cut_short());
                 }
             }
-            // The capacity may be larger than requested, so we may have read more bytes.
+            // The capacity can be larger than requested, so we might have read too many bytes.
             buffer.truncate(length);
             Ok(())
         }
     }
 }
 
-/// Seeks and reads under a lock, for systems that lack positioned reads.
+/// Seeks and reads under a lock, for systems without positioned reads.
 #[cfg(any(not(unix), test))]
 mod seeking {
     use super::cut_short;
@@ -185,7 +184,7 @@ mod seeking {
             length: usize,
             offset: u64,
         ) -> io::Result<()> {
-            // A position that a panic elsewhere left is harmless, because each read seeks first.
+            // A poisoned lock is harmless here, because each read seeks first.
             let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             file.seek(SeekFrom::Start(offset))?;
             let read = (&mut *file).take(length as u64).read_to_end(buffer)?;
@@ -204,7 +203,7 @@ mod tests {
     use herringbone_format::ErrorKind;
     use std::path::PathBuf;
 
-    /// A file in the temporary directory, which the test removes at its end.
+    /// A file in the temporary directory, removed at the end of the test.
     struct Temporary(PathBuf);
 
     impl Temporary {

@@ -1,17 +1,18 @@
-//! Sources of a file's bytes.
+//! Sources for a file's bytes.
 //!
-//! The decoders do no I/O. They return the byte ranges that they need, and a blocking driver reads
-//! these from a [`Source`]. A source can be bytes in memory, or a [`FileSource`], whose positioned
-//! reads let several threads share one open file without a lock. If your bytes are elsewhere,
-//! implement [`Source`], which needs only a length and a positioned read. If your store is async,
-//! use [`push`](crate::push) instead.
+//! The decoders do no I/O. They return the byte ranges they need, and a blocking driver reads these
+//! from a [`Source`]. A source can be bytes in memory, or a [`FileSource`], whose positioned reads
+//! let several threads share one open file without a lock. If your bytes are elsewhere, implement
+//! [`Source`] yourself. All it needs is a length and a positioned read. If your store is async, use
+//! [`push`](crate::push) instead.
 //!
-//! A source's [`FetchPolicy`] describes the cost of its reads. From it, the reader derives how far
-//! apart two ranges may be to share a request, how many requests run at the same time, and how far
+//! A source's [`FetchPolicy`] describes the cost of its reads. From it, the reader derives the
+//! largest gap between two ranges sharing a request, the number of concurrent requests, and how far
 //! to read ahead.
 //!
 //! You can pass a memory map as bytes in memory, with [`Bytes::from_owner`]. We leave the mapping
-//! to you, because the system kills your process if another one truncates a mapped file.
+//! to you because of its risk: the system kills your process if another one truncates a mapped
+//! file.
 //!
 //! ```
 //! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -98,11 +99,11 @@ pub trait Source: Send + Sync {
     /// [`Error::io_error`] returns your error.
     fn read(&self, range: Range<u64>) -> Result<Bytes>;
 
-    /// Reads several ranges, and returns their bytes in the same order.
+    /// Reads several ranges, returning their bytes in the same order.
     ///
-    /// By default, the ranges are read one after the other. If your source has slow reads, it
-    /// should read up to [`max_requests_in_flight`](FetchPolicy::max_requests_in_flight) of them at
-    /// the same time.
+    /// By default, the ranges are read one after the other. A source with slow reads should instead
+    /// read up to [`max_requests_in_flight`](FetchPolicy::max_requests_in_flight) ranges
+    /// concurrently.
     ///
     /// # Errors
     ///
@@ -117,10 +118,10 @@ pub trait Source: Send + Sync {
 
     /// Returns the best way to request bytes from this source, which must not change.
     ///
-    /// The default is [`FetchPolicy::remote`], which makes few large requests that include bytes
-    /// needed soon. This suits a source across a network, and costs little for others. If your
-    /// source has local files, return [`FetchPolicy::local`]. If it returns slices of memory,
-    /// return [`FetchPolicy::memory`].
+    /// The default is [`FetchPolicy::remote`], with few large requests that include bytes needed
+    /// soon. This suits a source across a network and costs little otherwise. Return
+    /// [`FetchPolicy::local`] if your source reads local files, or [`FetchPolicy::memory`] if it
+    /// returns slices of memory.
     ///
     /// ```
     /// use bytes::Bytes;
@@ -155,7 +156,7 @@ pub trait Source: Send + Sync {
     }
 }
 
-/// Bytes in memory, whose reads return slices that share this memory.
+/// Bytes in memory. Reads return slices sharing this memory, without a copy.
 impl Source for Bytes {
     fn len(&self) -> u64 {
         self.as_ref().len() as u64
@@ -200,8 +201,8 @@ pointers!(Arc Box);
 ///
 /// # Errors
 ///
-/// Fails with Corrupt if `range` lies outside the file, because all ranges are derived from the
-/// file's own metadata. Fails with Unsupported if the count does not fit in `usize`.
+/// Fails with Corrupt if `range` lies outside the file, since all ranges come from the file's own
+/// metadata, or with Unsupported if the count doesn't fit in `usize`.
 fn checked_length(range: &Range<u64>, file_bytes: u64) -> Result<usize> {
     if range.start > range.end || range.end > file_bytes {
         return Err(Error::corrupt(format!(
@@ -254,7 +255,7 @@ mod tests {
         }
     }
 
-    /// A source that has the default policy, and reads several ranges only together.
+    /// A source with the default policy that can only read several ranges together.
     struct AllAtOnce(Bytes);
 
     impl Source for AllAtOnce {

@@ -1,4 +1,4 @@
-//! Sources whose last bytes have already been read.
+//! Sources with their last bytes already read.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use herringbone_format::{Error, Result};
 
 use super::{FetchPolicy, Source};
 
-/// A source that does not read its last bytes again, because they came with the footer.
+/// A source that does not read its last bytes again, since they came with the footer.
 ///
-/// If only a part of a range is in these bytes, we read the whole range from the source, because
-/// most sources have it in memory, and joining its parts would be a copy. A source of
+/// If a range is only partly in these bytes, we read all of it from the source. Most sources have
+/// it in memory anyway, and joining the parts would need a copy. A source of
 /// [`herringbone-remote`](https://docs.rs/herringbone-remote) has the tail itself.
 pub(crate) struct SourceWithTail {
     source: Arc<dyn Source>,

@@ -1,12 +1,12 @@
-//! Reads on several threads: which task a thread takes next, and what becomes of its result.
+//! Reads on several threads: the choice of each thread's next task, and the handling of its result.
 //!
 //! Threads work on a row group in one of two ways. Either they *share* its columns, and each task
 //! decodes one column's next column batch. Or one thread takes the *whole* row group, and each task
-//! makes its next batch. Small row groups are taken whole, and so are row groups whose tasks need
-//! more memory than there is.
+//! makes its next batch. Small row groups are taken whole, and so are row groups that would
+//! otherwise run out of memory.
 //!
-//! If the source is slow to answer, a thread opens several row groups and fetches the bytes of all
-//! of them in one round, while other threads decode.
+//! If the source is slow, a thread opens several row groups and fetches all their bytes in one
+//! round, while the other threads are decoding.
 //!
 //! The due row group has priority, so work ahead waits while memory is short. If the due row group
 //! is refused memory, we drop the work ahead, and one thread continues alone after the emitted
@@ -28,21 +28,21 @@ use self::state::{BATCHES_AHEAD, Event, ReadMode, Ready, Slot, State};
 use crate::source::Source;
 use crate::source_bytes::SharedBytes;
 
-/// The number of whole row groups per thread that may be under way. One is not enough, because the
-/// caller returns no batch while it works on a row group of its own.
+/// The number of whole row groups allowed in progress per thread. One isn't enough, because the
+/// caller returns no batches while it is working on a row group of its own.
 const WHOLE_PER_THREAD: usize = 2;
 
-/// The largest number of row groups that may be under way if their bytes are fetched ahead.
+/// The most row groups allowed in progress if their bytes are fetched ahead.
 const MAX_ROW_GROUPS: u64 = 64;
 
-/// The number of column bytes below which a second thread is not worth its start. Pruning may leave
+/// The number of column bytes below which a second thread is not worth starting. Pruning can leave
 /// only a few.
 const MIN_BYTES_FOR_HELP: u64 = 1 << 20;
 
-/// The number of row groups to prune from which a second thread is worth its start.
+/// The number of row groups to prune from which a second thread is worth starting.
 const MIN_ROW_GROUPS_FOR_HELP: u64 = 16;
 
-/// The way in which threads divide row groups.
+/// The unit of work that threads divide a read into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grain {
     /// Each thread takes a whole row group.
@@ -56,23 +56,23 @@ pub(crate) struct Threads {
     crew: Crew<ReadWork>,
 }
 
-/// The facts about a read that all threads share.
+/// The parts of a read that never change, shared by all threads.
 struct ReadWork {
     bytes: Arc<SharedBytes>,
     budget: Arc<Budget>,
     threads: usize,
     grain: Grain,
-    /// The number of row groups that may be under way if their bytes are fetched ahead.
+    /// The number of row groups allowed in progress, or `None` if bytes are not fetched ahead.
     fetched_row_groups: Option<usize>,
 }
 
-/// Something that a thread can do.
+/// A unit of work for a thread.
 enum Task {
     /// Makes the next batch of a row group.
     Whole {
         id: u64,
         read: Box<RowGroupRead>,
-        /// True if the row group is due. The flag after it is true if no other thread works.
+        /// True if the row group is due. The next flag is true if no other thread is working.
         is_due: bool,
         is_alone: bool,
     },
@@ -93,11 +93,11 @@ enum Done {
     Stage(u64, Box<StageTask>),
 }
 
-/// A row group that a thread has opened, or failed to open.
+/// A row group after a thread has tried to open it.
 struct Opened {
     id: u64,
     read: Box<RowGroupRead>,
-    /// False while bytes are missing.
+    /// False while bytes are still missing.
     is_open: Result<bool>,
 }
 
@@ -167,7 +167,7 @@ impl Threads {
         self.crew.work().grain
     }
 
-    /// Changes the sequence of row groups, and returns what `change` returns.
+    /// Changes the sequence of row groups, returning the result of `change`.
     pub(crate) fn update<R>(&self, change: impl FnOnce(&mut ReadSequence) -> R) -> R {
         self.crew.update(|state| change(&mut state.sequence))
     }
@@ -182,8 +182,8 @@ impl Threads {
 }
 
 impl ReadWork {
-    /// Takes a task of the slot at `index`. If threads share its columns, they may work up to
-    /// `ahead` batches after the due one.
+    /// Takes a task from the slot at `index`. If threads share its columns, they are allowed to
+    /// work up to `ahead` batches past the due one.
     fn take_of_slot(&self, state: &mut State, index: usize, ahead: u64) -> Option<Task> {
         let is_short = state.sequence.is_short();
         let (plan, is_due) = (state.sequence.plan().clone(), index == 0);
@@ -195,7 +195,7 @@ impl ReadWork {
         let bytes_ahead = state.sequence.memory_ahead();
         let slot = state.slots.get_mut(index)?;
         let has_failed = slot.ready.back().is_some_and(Result::is_err);
-        // If memory is short, the due batch has to be emitted before the next one is created.
+        // If memory is short, we have to emit the due batch before creating the next one.
         let is_ahead = !is_due || !slot.ready.is_empty();
         if slot.is_over || has_failed || is_ahead && (is_short || is_alone) {
             return None;
@@ -228,15 +228,15 @@ impl ReadWork {
         }
     }
 
-    /// Returns true if at most half of the permitted number of row groups are in progress, and the due
-    /// one does not run alone.
+    /// Returns true if at most half of the permitted row groups are in progress and the due one
+    /// isn't running alone.
     fn may_fetch(&self, state: &State) -> bool {
         let most = self.fetched_row_groups;
         most.is_some_and(|most| state.slots.len() <= most / 2) && !state.is_alone
     }
 
-    /// Takes all unopened row groups and begins more, so that one round fetches all their bytes.
-    /// This happens only once at most half of the permitted number are in progress.
+    /// Takes all unopened row groups and begins more, so that a single round fetches all their
+    /// bytes. This only happens once at most half of the permitted row groups are in progress.
     fn take_to_fetch(&self, state: &mut State) -> Option<Task> {
         if !self.may_fetch(state) {
             return None;
@@ -258,13 +258,13 @@ impl ReadWork {
         (!reads.is_empty()).then_some(Task::Open { reads, ahead })
     }
 
-    /// Returns true if we may begin another row group.
+    /// Returns true if we are allowed to begin another row group.
     fn may_begin(&self, state: &State) -> bool {
         if state.slots.is_empty() {
             return true;
         }
         let plan = state.sequence.plan();
-        // Under a limit, we test nothing ahead, because it may not be needed.
+        // Under a limit we don't test ahead, because those rows might never be needed.
         let is_limited = plan.is_filtered() && plan.options().limit.is_some();
         if is_limited || state.is_alone || state.sequence.is_short() {
             return false;
@@ -282,7 +282,7 @@ impl ReadWork {
         }
     }
 
-    /// Begins with the next row group.
+    /// Begins the next row group.
     fn begin(&self, state: &mut State) -> bool {
         if !self.may_begin(state) || !state.sequence.missing_keys().is_empty() {
             return false;
@@ -322,7 +322,8 @@ impl ReadWork {
                 RowGroupStep::Batch(batch) => {
                     let mut memory = Reservation::new(self.budget.clone());
                     let counted = memory.resize(batch.get_array_memory_size() as u64);
-                    // A due batch is not refused, because it waits for nothing.
+                    // A due batch is never refused memory, because it can't wait for any other
+                    // batch.
                     if let Err(error) = counted
                         && !is_due
                     {
@@ -342,8 +343,8 @@ impl ReadWork {
 }
 
 impl ReadWork {
-    /// Opens row groups, or advances them to their next stage. Each round fetches the bytes that
-    /// one step of all of them needs.
+    /// Opens row groups, or advances them to their next stage. Each round fetches all the bytes
+    /// that their next steps need.
     fn open(&self, reads: Vec<(u64, Box<RowGroupRead>)>, ahead: u64) -> Vec<Opened> {
         let unopened = |(id, read)| Opened {
             id,
@@ -357,7 +358,7 @@ impl ReadWork {
             for Opened { read, is_open, .. } in &mut reads {
                 let mut bytes = match has_failed {
                     None => self.bytes.of_row_group(),
-                    // After an error, we read directly, so that each row group reports its own
+                    // After an error we read directly, so that each row group reports its own
                     // error.
                     Some(_) => self.bytes.of_task(),
                 };
@@ -382,7 +383,7 @@ impl ReadWork {
     }
 }
 
-/// Takes a slot's row group, to open it or to advance it to its next stage.
+/// Takes a slot's row group, to open it or advance it to its next stage.
 fn take_to_open(slot: &mut Slot, ahead: u64) -> Option<Task> {
     let reads = vec![(slot.id, slot.read.take()?)];
     Some(Task::Open { reads, ahead })
@@ -392,8 +393,8 @@ impl Work for ReadWork {
     type State = State;
     type Task = Task;
     type Output = Done;
-    /// The row group that the thread worked on last, because parts of it are in the thread's
-    /// caches.
+    /// The row group that the thread last worked on. Preferred next time, because parts of it are
+    /// still in the thread's caches.
     type Scratch = Option<u64>;
 
     fn take(&self, state: &mut State, last: &mut Option<u64>) -> Option<Task> {
@@ -457,14 +458,14 @@ impl Work for ReadWork {
 
     fn finish(&self, state: &mut State, done: Done) {
         state.running -= 1;
-        // The row group may have been dropped, or started again, since the task began. In that
-        // case, its slot is gone.
+        // The row group might have been dropped or restarted since the task began. If so, its slot
+        // is gone.
         match done {
             Done::Stage(id, task) => {
                 let slot = state.slot(id);
                 if let Some(read) = slot.and_then(|(_, slot)| slot.read.as_mut()) {
-                    // This returns no batch, because only the caller assembles batches of the last
-                    // stage.
+                    // There's no batch to return here, since only the caller assembles last-stage
+                    // batches.
                     drop(read.deliver(*task));
                 }
             }
@@ -496,7 +497,7 @@ impl Work for ReadWork {
 }
 
 impl Task {
-    /// Returns the row group that the task works on, unless there are several.
+    /// Returns the task's row group, unless it has several.
     fn id(&self) -> Option<u64> {
         match self {
             Self::Whole { id, .. } | Self::Stage(id, _) => Some(*id),

@@ -1,4 +1,4 @@
-//! The row groups in progress, and the order in which their batches are emitted.
+//! The row groups in progress, and the order of their batches.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,10 +12,11 @@ use herringbone_read::{Assembly, ReadSequence, RowGroupRead, SharedStep, StageTa
 
 use crate::source_bytes::SharedBytes;
 
-/// The number of batches after the due one that threads may work on, if they share columns.
+/// The number of batches past the due one that threads are allowed to work on if they share
+/// columns.
 pub(super) const BATCHES_AHEAD: u64 = 3;
 
-/// The state of a read on several threads, which is mostly its row groups in progress.
+/// The state of a read on several threads. Most of it is the row groups in progress.
 pub(super) struct State {
     pub(super) sequence: ReadSequence,
     pub(super) bytes: Arc<SharedBytes>,
@@ -26,7 +27,7 @@ pub(super) struct State {
     pub(super) begun: u64,
     /// The number of tasks running on threads.
     pub(super) running: usize,
-    /// True from when the due row group was refused memory until it ends. Meanwhile, one thread
+    /// True if the due row group was refused memory, until it ends. Meanwhile, a single thread
     /// continues alone.
     pub(super) is_alone: bool,
 }
@@ -34,13 +35,13 @@ pub(super) struct State {
 /// A row group in progress.
 pub(super) struct Slot {
     pub(super) id: u64,
-    /// The read of the row group, which is absent while a thread has all of it.
+    /// The row group's read. Absent while a thread has the whole row group.
     pub(super) read: Option<Box<RowGroupRead>>,
     pub(super) mode: ReadMode,
-    /// Batches of a whole row group that wait for their turn.
+    /// Batches of a whole row group, waiting for their turn.
     pub(super) ready: VecDeque<Result<Ready>>,
     pub(super) is_over: bool,
-    /// An upper bound on the number of rows after the last emitted batch.
+    /// An upper bound on the rows remaining after the last emitted batch.
     pub(super) rows_left: u64,
     pub(super) planned_rows: u64,
     pub(super) index: usize,
@@ -48,18 +49,18 @@ pub(super) struct Slot {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReadMode {
-    /// One thread makes the batches, one after the other.
+    /// One thread makes all batches, one after the other.
     Whole,
-    /// One thread makes the batches, but only while the row group is due, because it was refused
-    /// memory before.
+    /// Like `Whole`, but only while the row group is due. Used after a row group was refused
+    /// memory.
     WholeIfDue,
-    /// A thread first opens the row group, and fetches its bytes.
+    /// A thread opens the row group first, fetching its bytes.
     Unopened,
     /// Threads share the row group's columns.
     Shared,
 }
 
-/// A batch that waits for its turn.
+/// A finished batch waiting for its turn.
 pub(super) struct Ready {
     pub(super) batch: RecordBatch,
     pub(super) losses: Losses,
@@ -89,7 +90,7 @@ impl State {
         }
     }
 
-    /// Begins a row group after the ones in progress.
+    /// Begins a row group, after all the ones in progress.
     pub(super) fn push(&mut self, read: RowGroupRead, mode: ReadMode) {
         self.begun += 1;
         let id = self.new_id();
@@ -161,8 +162,8 @@ impl State {
         }
     }
 
-    /// Returns the part of a due row group's batch that is emitted. This function first releases
-    /// the batch's memory, so that it is free before another thread can begin the next batch.
+    /// Returns the part of a due row group's batch to emit. The batch's memory is released first,
+    /// so that it is available before another thread can begin the next batch.
     pub(super) fn emit(&mut self, ready: Ready) -> Option<RecordBatch> {
         drop(ready.memory);
         self.sequence.add_losses(ready.losses);
@@ -172,7 +173,7 @@ impl State {
         self.sequence.emit(ready.batch)
     }
 
-    /// Takes back a batch of the due row group that the caller has assembled.
+    /// Takes back a batch that the caller has assembled for the due row group.
     pub(super) fn deliver_batch(
         &mut self,
         id: u64,
@@ -194,7 +195,7 @@ impl State {
         }
     }
 
-    /// Handles an error of the due row group, and returns the error if it ends the read.
+    /// Handles an error in the due row group, returning the error if it ends the read.
     pub(super) fn fail(&mut self, error: Error) -> Option<Error> {
         let is_split_wrong = match self.slots.front() {
             Some(front) => front
@@ -213,7 +214,7 @@ impl State {
         self.sequence.lose(error, rows).err()
     }
 
-    /// Drops all work ahead, so that one thread continues alone after the emitted rows.
+    /// Drops all work ahead, so that a single thread continues alone after the emitted rows.
     pub(super) fn work_alone(&mut self) {
         while self.slots.len() > 1
             && let Some(slot) = self.slots.pop_back()
@@ -228,7 +229,7 @@ impl State {
 
     /// Restarts the due row group after the emitted rows.
     pub(super) fn restart_front(&mut self, mode: ReadMode) {
-        // Because running tasks keep the old id, their results are ignored.
+        // Tasks still running keep the old id, so their results will be ignored.
         let id = self.new_id();
         if let Some(front) = self.slots.front_mut() {
             front.id = id;
@@ -259,8 +260,8 @@ impl State {
         self.sequence.finish();
     }
 
-    /// Returns, for each row group, the number of batches after the due one that threads may work
-    /// on.
+    /// Returns how many batches past the due one threads are allowed to work on, for each row
+    /// group.
     pub(super) fn aheads(&self) -> Vec<u64> {
         let mut ahead = match self.sequence.is_short() {
             true => 0,
@@ -281,20 +282,20 @@ impl State {
 }
 
 impl Slot {
-    /// Returns the number of remaining batches, or `u64::MAX` if it is unknown or if threads do not
-    /// share the columns.
+    /// Returns the number of remaining batches, or `u64::MAX` if this is unknown or threads do not
+    /// share columns.
     pub(super) fn batches_left(&self) -> u64 {
         let read = self.read.as_ref().filter(|_| self.mode == ReadMode::Shared);
         let left = read.and_then(|read| read.batches_left());
         left.unwrap_or(u64::MAX)
     }
 
-    /// Handles the result of a task that had the whole row group.
+    /// Handles the result of a task that had a whole row group.
     pub(super) fn take_result(&mut self, index: usize, result: Result<()>) {
         let Err(error) = result else {
             return;
         };
-        // The row group starts again when it is due, so that nothing is lost ahead of its turn.
+        // We restart the row group once it's due, so that nothing is lost ahead of its turn.
         if index > 0 && Budget::depends_on_others(&error) {
             if let Some(read) = &mut self.read {
                 read.restart();

@@ -1,4 +1,4 @@
-//! Columns, and their tasks.
+//! Columns and their tasks.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -9,11 +9,10 @@ use herringbone_write::ColumnWriter;
 
 use super::super::pages::{Chunk, Done, PageJob, Report};
 
-/// A task's slice, and true if the task ends a row group after that slice. Earlier tasks have a
-/// smaller order.
+/// The sort key of tasks: the slice, and true if the task ends a row group after that slice.
 pub(super) type TaskOrder = (usize, bool);
 
-/// The state of a column over all row groups.
+/// A column's state across all row groups.
 pub(crate) struct Column {
     /// The open chunk. It is absent while a thread works on the column, after an error, and after
     /// the last row group.
@@ -24,7 +23,7 @@ pub(crate) struct Column {
     pub(super) heap_bytes: usize,
 }
 
-/// A column's chunk in its open row group.
+/// A column's chunk in the open row group.
 pub(crate) struct Writing {
     pub(crate) writer: ColumnWriter,
     pub(crate) chunk: Arc<Chunk>,
@@ -63,15 +62,15 @@ pub(crate) struct ColumnJob {
     pub(crate) task: Task,
 }
 
-/// The result of a task for its column.
+/// A task's result, as far as it concerns its column.
 pub(crate) struct Outcome {
     pub(crate) column: usize,
-    /// The open chunk, which is absent after an error and after the last row group.
+    /// The open chunk. Absent after an error and after the last row group.
     pub(crate) writing: Option<Box<Writing>>,
     pub(crate) heap_bytes: usize,
-    /// The ordinal of the row group that ended, and the byte count of its chunk.
+    /// If a row group ended, its ordinal and the byte count of its chunk.
     pub(crate) ended: Option<(usize, usize)>,
-    /// The chunk that the task worked on, which may have reports.
+    /// The chunk that the task worked on. It might have new reports.
     pub(crate) chunk: Arc<Chunk>,
 }
 
@@ -90,7 +89,7 @@ impl Task {
         }
     }
 
-    /// Returns the report of a task that is skipped because its column is over.
+    /// Returns the report for a task skipped because its column is over.
     pub(super) fn into_report(self, column: usize) -> Report {
         let (slice, row_group, done) = match self {
             Self::Append { slice, .. } => (slice, 0, Done::NOTHING),
@@ -133,7 +132,7 @@ impl Column {
         self.writing.as_ref().and_then(|_| self.tasks.front())
     }
 
-    /// Returns true if the next task appends rows of this slice or of an earlier one.
+    /// Returns true if the next task appends rows of this slice or an earlier one.
     pub(super) fn waits_with_rows_to(&self, last_slice: usize) -> bool {
         matches!(self.next_task(), Some(Task::Append { slice, .. }) if *slice <= last_slice)
     }

@@ -1,5 +1,5 @@
-//! The state that the threads share: the columns with their tasks, the handed-out pages, and the
-//! progress of slices and row groups.
+//! The threads' shared state: columns with their tasks, handed-out pages, and the progress of
+//! slices and row groups.
 
 mod column;
 mod row_group;
@@ -15,67 +15,64 @@ pub(super) use column::{Column, ColumnJob, Job, Outcome, Task, Writing};
 use row_group::Ended;
 pub(super) use row_group::{Failure, RowGroup, Slice};
 
-/// The number of slices by which columns may always lag the caller.
+/// The number of slices that columns are always allowed to lag the caller.
 const MIN_SLICES_AHEAD: usize = 2;
 
-/// The maximum number of slices by which columns may lag the caller. It is large enough for small
-/// slices, because pages can be processed in parallel only if there are enough rows for them.
+/// The most slices that columns are allowed to lag the caller. This is large for the sake of small
+/// slices, since pages can only be processed in parallel if there are enough rows for several.
 const MAX_SLICES_AHEAD: usize = 32;
 
-/// The maximum number of rows in slices ahead, once there are more than [`MIN_SLICES_AHEAD`]
-/// slices.
+/// The most rows in slices ahead, beyond [`MIN_SLICES_AHEAD`] slices.
 const MAX_ROWS_AHEAD: usize = 1 << 17;
 
-/// The maximum number of bytes in slices ahead, once there are more than [`MIN_SLICES_AHEAD`]
-/// slices.
+/// The most bytes in slices ahead, beyond [`MIN_SLICES_AHEAD`] slices.
 const MAX_BYTES_AHEAD: usize = 16 << 20;
 
-/// The divisor that bounds the bytes of slices ahead to a share of the memory limit and of the row
-/// group size.
+/// The divisor that bounds slices ahead to a share of the memory limit and the row group size.
 const SHARE_AHEAD: usize = 16;
 
 /// The maximum number of handed-out pages per thread.
 const PAGES_PER_THREAD: usize = 2;
 
-/// The divisor that bounds the bytes of handed-out pages to a share of the memory limit.
+/// The divisor that bounds handed-out pages to a share of the memory limit.
 const SHARE_OF_PAGES: usize = 16;
 
-/// The size in bytes from which a page takes so long to finish that other threads may run out of
-/// work.
+/// The page size in bytes from which finishing a page takes so long that other threads might run
+/// out of work.
 const LARGE_PAGE: usize = 1 << 18;
 
-/// The number of slices that a thread may continue with its own column while other columns lag,
-/// because its column's memory is near it.
+/// The number of slices for which a thread is allowed to stay with its own column while others lag.
+/// Staying pays off because the column's memory is near the thread's core.
 const SLICES_IN_A_ROW: usize = 8;
 
-/// The usual upper bound on the bytes that one byte of an array takes when it is encoded. It is
-/// more than one because small integers become codes of four bytes.
+/// The usual upper bound on the encoded size of one array byte. It is more than one because small
+/// integers become 4-byte codes.
 const ENCODED_GROWTH: usize = 4;
 
-/// The number of bytes that a column may need for its first rows. Most of them are tables of its
-/// dictionary.
+/// The number of bytes that a column might need for its first rows. Most of this is dictionary
+/// tables.
 const FIRST_BYTES: usize = 256 << 10;
 
 #[derive(Default)]
 pub(super) struct State {
     pub(super) columns: Vec<Column>,
-    /// The columns that have tasks and no thread. There may also be stale entries of columns that
-    /// were taken out of turn.
+    /// The columns with tasks but no thread. There can also be stale entries, for columns taken out
+    /// of turn.
     ready: BinaryHeap<Ready>,
-    /// The number of columns that have tasks or that a thread works on.
+    /// The number of columns with tasks or with a thread working on them.
     busy: usize,
-    /// The number of threads that share the work, including the caller's. It is 0 as long as the
-    /// caller works alone.
+    /// The number of threads sharing the work, including the caller's, or 0 as long as the caller
+    /// works alone.
     pub(super) threads: usize,
-    /// Handed-out pages that no thread has taken yet.
+    /// Handed-out pages not taken by any thread yet.
     pub(super) pages: VecDeque<PageJob>,
-    /// The number of handed-out pages that are not finished yet.
+    /// The number of unfinished handed-out pages.
     pages_out: usize,
-    /// The byte count of the handed-out pages that are not finished yet.
+    /// The byte count of all unfinished handed-out pages.
     page_bytes_out: usize,
     /// The last slices, finished or not.
     pub(super) slices: VecDeque<Slice>,
-    /// The ordinal that the first of `slices` has in the file.
+    /// The ordinal in the file of the first of `slices`.
     first_slice: usize,
     /// The byte count of the open row group after the last slice before `slices`, or `None` if no
     /// such slice belonged to it.
@@ -88,9 +85,9 @@ pub(super) struct State {
     pub(super) error: Option<Failure>,
 }
 
-/// A column that has tasks and no thread. Threads take the greatest one first: the one with the
-/// earliest task, and among several the one with the most bytes. If a large column were last, the
-/// other threads would be idle meanwhile.
+/// A column with tasks but no thread. Threads take the greatest entry first, that is, the earliest
+/// task, and then the most bytes. If a large column were left for last, the other threads would sit
+/// idle meanwhile.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Ready {
     task: Reverse<TaskOrder>,
@@ -107,8 +104,8 @@ impl State {
         }
     }
 
-    /// Returns the number of bytes that all columns had buffered after their last completed tasks,
-    /// and that handed-out pages and row groups in flight take.
+    /// Returns the bytes buffered by all columns as of their last completed tasks, plus handed-out
+    /// pages and row groups in flight.
     pub(super) fn heap_bytes(&self) -> usize {
         let open: usize = self.columns.iter().map(|column| column.heap_bytes).sum();
         let ended: usize = self.row_groups.iter().map(RowGroup::heap_bytes).sum();
@@ -125,9 +122,9 @@ impl State {
         self.first_row_group + self.row_groups.len()
     }
 
-    /// Removes the slices that columns must have finished by now. Sets `is_large` if the open row
-    /// group was large enough after one of them, or if it uses all memory. Returns `None` if the
-    /// caller must wait for columns.
+    /// Removes the slices that columns must have finished by now, or returns `None` if the caller
+    /// has to wait for them. Sets `is_large` if the open row group was large enough after one of
+    /// these slices, or if it uses all memory.
     pub(super) fn catch_up(&mut self, options: &WriteOptions, is_large: &mut bool) -> Option<()> {
         let memory_bytes = options.memory_bytes;
         let part = memory_bytes.min(options.row_group_bytes) / SHARE_AHEAD;
@@ -156,8 +153,8 @@ impl State {
         Some(())
     }
 
-    /// Returns true if there are more slices than the number by which columns may lag the
-    /// caller. Their byte limit is `max_bytes`.
+    /// Returns true if columns lag the caller by more slices than allowed. The slices' byte limit
+    /// is `max_bytes`.
     fn is_too_far_ahead(&self, max_bytes: usize) -> bool {
         let slices = self.slices.len();
         let sum = |of: fn(&Slice) -> usize| self.slices.iter().map(of).sum::<usize>();
@@ -184,7 +181,7 @@ impl State {
     }
 
     /// Returns true if the oldest ended row group is complete. We also look at its slices, because
-    /// a failed column ends while pages of its last rows may still be unfinished.
+    /// a failed column can end while pages of its last rows are still unfinished.
     pub(super) fn oldest_is_complete(&self) -> bool {
         let is_of_it = |slice: &&Slice| slice.row_group <= self.first_row_group;
         let mut slices = self.slices.iter().take_while(is_of_it);
@@ -244,9 +241,9 @@ impl State {
         }
     }
 
-    /// Returns true if a page of `page_bytes` bytes should be handed out, and reserves room for it.
-    /// We only hand it out if too few columns have tasks for all threads, or if the page is large,
-    /// and if the pages in progress stay within their bounds.
+    /// Returns true if a page of `page_bytes` bytes should be handed out, reserving room for it. We
+    /// only hand out a page if it is large or there aren't enough columns with tasks for all
+    /// threads, and only while the pages in progress stay within their bounds.
     pub(super) fn make_room(&mut self, page_bytes: usize, memory_bytes: usize) -> bool {
         let has_room = self.threads > 1
             && (self.busy < self.threads || page_bytes >= LARGE_PAGE)
@@ -259,18 +256,18 @@ impl State {
         has_room
     }
 
-    /// Releases the room of a handed-out page of `bytes` bytes, which is finished.
+    /// Releases the room of a finished handed-out page of `bytes` bytes.
     pub(super) fn page_is_finished(&mut self, bytes: usize) {
         self.pages_out -= 1;
         self.page_bytes_out -= bytes;
     }
 
-    /// Returns true if there is a job that no thread has taken yet.
+    /// Returns true if any job is waiting for a thread.
     pub(super) fn has_jobs(&mut self) -> bool {
         !self.pages.is_empty() || self.first_ready().is_some()
     }
 
-    /// Returns the column that a thread takes first, unless it continues with its own.
+    /// Returns the column to take next for a thread that isn't staying with its own.
     fn first_ready(&mut self) -> Option<Ready> {
         while let Some(&first) = self.ready.peek() {
             let column = self.columns.get(first.column.0);
@@ -278,14 +275,14 @@ impl State {
             if task.is_some_and(|task| task.order() == first.task.0) {
                 return Some(first);
             }
-            // The entry is stale, because its task was taken out of turn.
+            // This entry is stale, since its task was taken out of turn.
             self.ready.pop();
         }
         None
     }
 
-    /// Returns the next job for a thread whose last column was `last`. Pages are first, because
-    /// others wait for them. Then the thread gets more rows of its last column, unless other
+    /// Returns the next job for a thread that last worked on column `last`. Pages go first, because
+    /// tasks are waiting for them. After that, the thread stays with its last column unless other
     /// columns lag too far.
     pub(super) fn next_job(&mut self, last: Option<usize>) -> Option<Job> {
         if let Some(page) = self.pages.pop_front() {

@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use herringbone_format::Error;
 use herringbone_write::EncodedColumn;
 
-/// Some rows of all columns, and the size that the columns have after them.
+/// Some rows of all columns, together with the columns' size after them.
 pub(crate) struct Slice {
     pub(crate) row_group: usize,
     pub(crate) rows: usize,
     /// The byte count of the arrays.
     pub(crate) array_bytes: usize,
-    /// The number of columns that have not reported this slice yet.
+    /// The number of columns still to report this slice.
     pub(crate) columns_left: usize,
     pub(crate) estimated_bytes: usize,
     pub(crate) heap_bytes: usize,
@@ -20,9 +20,9 @@ pub(crate) struct Slice {
 pub(crate) struct RowGroup {
     pub(crate) rows: u64,
     pub(super) columns: VecDeque<Ended>,
-    /// The number of columns that were fetched.
+    /// The number of columns already fetched.
     pub(super) fetched: usize,
-    /// The number of columns that have not reported the row group's end yet.
+    /// The number of columns still to report the row group's end.
     pub(super) columns_left: usize,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct RowGroup {
 pub(super) enum Ended {
     /// Some of the chunk's rows are not encoded yet.
     No,
-    /// Some of the chunk's pages are not finished, and the chunk has this number of bytes.
+    /// All rows are encoded, into this number of bytes, but some pages are unfinished.
     Waiting(usize),
     Complete(Box<EncodedColumn>),
     Failed,
@@ -46,7 +46,7 @@ pub(crate) struct Failure {
 }
 
 impl RowGroup {
-    /// Returns a row group that has just ended, with `rows` rows and `columns` columns.
+    /// Returns a just ended row group of `rows` rows and `columns` columns.
     pub(crate) fn new(rows: u64, columns: usize) -> Self {
         Self {
             rows,
@@ -72,7 +72,7 @@ impl RowGroup {
 }
 
 impl Failure {
-    /// Returns the place of this error in the order of errors. The first error is reported.
+    /// Returns the error's sort key. The error with the smallest key is reported.
     pub(super) fn order(&self) -> (usize, bool, usize) {
         (self.slice, self.at_end, self.column)
     }
