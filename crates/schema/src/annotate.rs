@@ -2,8 +2,8 @@
 
 use herringbone_format::{ConvertedType, LogicalType, SchemaElement, TimeUnit, Type};
 
-/// Sets an element's logical type, and its counterpart among the older annotations for readers that
-/// only know those.
+/// Sets an element's logical type, along with its older counterpart for readers that only know the
+/// older annotations.
 pub(crate) fn annotate(element: &mut SchemaElement, logical_type: LogicalType) {
     element.converted_type = converted_type(&logical_type, element.type_);
     (element.precision, element.scale) = match logical_type {
@@ -14,7 +14,7 @@ pub(crate) fn annotate(element: &mut SchemaElement, logical_type: LogicalType) {
 }
 
 /// Returns the older annotation for a logical type (LogicalTypes). Local times have one as well,
-/// because the specification asks for it in its rule for forward compatibility.
+/// because the specification's forward compatibility rule asks for it.
 fn converted_type(
     logical_type: &LogicalType,
     physical_type: Option<Type>,
@@ -31,7 +31,7 @@ fn converted_type(
             TimeUnit::Micros => ConvertedType::TimeMicros,
             TimeUnit::Nanos => return None,
         },
-        // The older annotations exist for INT64 only.
+        // The older annotations only exist for INT64.
         LogicalType::Timestamp { .. } if physical_type == Some(Type::FixedLenByteArray) => {
             return None;
         }

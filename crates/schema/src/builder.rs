@@ -1,4 +1,4 @@
-//! Schemas built from nodes, so that the caller need not count the fields of groups.
+//! Building schemas from nodes, without having to count the fields of groups.
 
 use herringbone_format::{
     ConvertedType, Error, Limits, LogicalType, Repetition, Result, SchemaElement, Type,
@@ -9,10 +9,10 @@ use crate::group_form::{GroupForm, group_form};
 use crate::message::Annotation;
 use crate::{ParquetSchema, SchemaNode};
 
-/// A node of a schema under construction, which is a primitive node or a group with its fields.
+/// A node of a schema under construction, either a primitive node or a group with its fields.
 ///
-/// A node is optional unless you choose another repetition, except for the root, which has none. To
-/// read a schema from text, parse a [`ParquetSchema`] instead.
+/// Nodes are optional unless you choose another repetition, and the root has none. If you have a
+/// schema as text, parse a [`ParquetSchema`] instead.
 ///
 /// ```
 /// use herringbone::format::{LogicalType, Type};
@@ -51,22 +51,21 @@ pub struct NodeBuilder {
 }
 
 impl NodeBuilder {
-    /// Creates a group without fields, which can become a struct, the root, or another node that
-    /// you annotate.
+    /// Creates a group without fields. It can become a struct, the root, or any node that you
+    /// annotate.
     #[must_use]
     pub fn group(name: impl Into<String>) -> Self {
         Self::new(SchemaElement::new(name.into()).num_children(0))
     }
 
-    /// Creates a primitive node, which also needs a [`length`](Self::length) if it is a
-    /// FIXED_LEN_BYTE_ARRAY.
+    /// Creates a primitive node. A FIXED_LEN_BYTE_ARRAY also needs a [`length`](Self::length).
     #[must_use]
     pub fn primitive(name: impl Into<String>, physical_type: Type) -> Self {
         Self::new(SchemaElement::new(name.into()).type_(physical_type))
     }
 
-    /// Creates a LIST of three levels. The element keeps its repetition, but is renamed to
-    /// `element`, because the specification demands this name.
+    /// Creates a 3-level LIST. The element keeps its repetition, but is renamed to `element`,
+    /// because the specification requires this name.
     #[must_use]
     pub fn list(name: impl Into<String>, element: Self) -> Self {
         let repeated = Self::group("list")
@@ -75,8 +74,8 @@ impl NodeBuilder {
         Self::group(name).logical(LogicalType::List).field(repeated)
     }
 
-    /// Creates a MAP. The key becomes required, and key and value are renamed to `key` and `value`,
-    /// because the specification demands this.
+    /// Creates a MAP. As the specification requires, the key becomes required, and key and value
+    /// are renamed to `key` and `value`.
     #[must_use]
     pub fn map(name: impl Into<String>, key: Self, value: Self) -> Self {
         let repeated = Self::group("key_value").repeated();
@@ -111,16 +110,16 @@ impl NodeBuilder {
         self
     }
 
-    /// Annotates the node, and also sets the logical type's older counterpart, for old readers.
+    /// Annotates the node with a logical type, along with its older counterpart for old readers.
     #[must_use]
     pub fn logical(mut self, logical_type: LogicalType) -> Self {
         annotate(&mut self.element, logical_type);
         self
     }
 
-    /// Annotates the node with an older annotation only, which you need for INTERVAL, because it
-    /// has no logical type. For a DECIMAL, use [`logical`](Self::logical), because its precision is
-    /// needed.
+    /// Annotates the node with an older annotation only. You only need this for INTERVAL, because
+    /// it has no logical type. For a DECIMAL, use [`logical`](Self::logical) instead, because it
+    /// needs a precision.
     #[must_use]
     pub fn converted(mut self, converted_type: ConvertedType) -> Self {
         self.element.logical_type = None;
@@ -143,7 +142,7 @@ impl NodeBuilder {
         self
     }
 
-    /// Adds a field to a group, after the fields that it already has.
+    /// Adds a field to a group, after any existing fields.
     #[must_use]
     pub fn field(mut self, field: Self) -> Self {
         let fields = self.element.num_children.unwrap_or(0);
@@ -153,13 +152,13 @@ impl NodeBuilder {
         self
     }
 
-    /// Adds fields to a group, after the fields that it already has.
+    /// Adds fields to a group, after any existing fields.
     #[must_use]
     pub fn fields(self, fields: impl IntoIterator<Item = Self>) -> Self {
         fields.into_iter().fold(self, Self::field)
     }
 
-    /// Builds the schema with this node as its root, whose own repetition is ignored.
+    /// Builds the schema with this node as its root, ignoring the node's own repetition.
     ///
     /// # Errors
     ///
@@ -211,7 +210,7 @@ fn misuse(element: &SchemaElement, message: &str) -> Error {
     Error::argument(format!("the node `{}` {message}", element.name))
 }
 
-/// Checks all of a node except for its annotation.
+/// Checks everything about a node except its annotation.
 fn check_element(element: &SchemaElement) -> Result<()> {
     let is_fixed = element.type_ == Some(Type::FixedLenByteArray);
     match element.type_length {
@@ -231,8 +230,8 @@ fn check_element(element: &SchemaElement) -> Result<()> {
     }
 }
 
-/// Returns true if a node's annotation is allowed on it. Annotations of later versions are always
-/// allowed, because we do not know where they fit.
+/// Returns true if a node's annotation is allowed on it. Annotations from later versions are always
+/// allowed, because we don't know where they fit.
 fn annotation_fits(schema: &ParquetSchema, ordinal: usize, node: &SchemaNode) -> bool {
     let element = &node.element;
     if !node.is_group() {

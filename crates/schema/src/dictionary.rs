@@ -1,4 +1,4 @@
-//! The choice of the columns that are read as dictionary arrays.
+//! Choosing the columns to read as dictionary arrays.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use crate::hint::HintedDictionary;
 use crate::path::Paths;
 use crate::{ByteLayout, DictionaryOutput, Node, NodeKind, ParquetSchema, SchemaOptions};
 
-/// The columns that become dictionary arrays, and the types of their keys.
+/// The columns to read as dictionary arrays, with their key types.
 pub(crate) struct Dictionaries<'a> {
     options: &'a SchemaOptions,
-    /// The dictionaries that the file's Arrow schema requests, by leaf.
+    /// The dictionaries requested by the file's Arrow schema, by leaf.
     hinted: HashMap<usize, HintedDictionary>,
-    /// One flag per leaf, true if the column was chosen by name. The list is empty unless the
-    /// options choose columns by name.
+    /// One flag per leaf, true if the column was chosen by name. Empty unless the options choose
+    /// columns by name.
     chosen: Vec<bool>,
 }
 
@@ -73,8 +73,8 @@ impl<'a> Dictionaries<'a> {
                     let hinted = self.hinted.get(&leaf);
                     let key = hinted.map_or(DataType::Int32, |hinted| hinted.key.clone());
                     let value = self.value_type(value);
-                    // Without a dictionary in the hint, its wrappers were for plain values, so they
-                    // do not fit here.
+                    // Without a hinted dictionary, the hint's wrappers are for plain values and
+                    // don't fit here.
                     if hinted.is_none() {
                         node.wrappers.clear();
                     }
@@ -105,8 +105,8 @@ impl<'a> Dictionaries<'a> {
         }
     }
 
-    /// Replaces views by offsets, if the caller asked for views. A dictionary stores each value
-    /// once, so views save nothing there, and fewer libraries read them.
+    /// Replaces views with offsets, if the caller asked for views. A dictionary only stores each
+    /// value once, so views would save nothing, and fewer libraries can read them.
     fn value_type(&self, value: &DataType) -> DataType {
         match (self.options.strings, value) {
             (ByteLayout::Views, DataType::Utf8View) => DataType::Utf8,

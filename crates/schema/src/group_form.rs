@@ -1,7 +1,7 @@
 //! Lists and maps among groups, recognized by the specification's rules for current and legacy
 //! forms (LogicalTypes, "Lists" and "Maps").
 //!
-//! A group annotated LIST has one field, which is repeated. If `R` is that field, its form decides
+//! A group annotated LIST has one field, which is repeated. Let `R` be that field. Its form decides
 //! what the list's element is:
 //!
 //! | `R`                                                          | element          |
@@ -12,21 +12,21 @@
 //! | a group named `array`, or named like the list plus `_tuple`  | `R`, required    |
 //! | any other group                                              | its only field   |
 //!
-//! If `R` is the element, it may itself be a list or a map. A group annotated MAP has one field,
-//! which is a repeated group of the key and usually the value. Their names do not matter. If an
-//! annotation does not fit the group's fields, the group is read as a struct.
+//! If `R` is the element, it may itself be a list or a map. A group annotated MAP has one field, a
+//! repeated group of the key and usually the value. The names do not matter. If an annotation does
+//! not fit the group's fields, the group is read as a struct.
 
 use herringbone_format::{ConvertedType, LogicalType, Repetition};
 
 use crate::ParquetSchema;
 use crate::resolved_type::annotation;
 
-/// The form of one occurrence of a node, whose members are ordinals of nodes.
+/// The form of one occurrence of a node. All members are node ordinals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GroupForm {
     Leaf,
     Struct,
-    /// A list, in whose two-level form `element` equals `repeated`.
+    /// A list. In the 2-level form, `element` equals `repeated`.
     List {
         repeated: usize,
         element: usize,
@@ -41,7 +41,7 @@ pub(crate) enum GroupForm {
         repeated: usize,
         key: usize,
     },
-    /// A group whose annotation does not fit its fields, so that it is read as a struct.
+    /// A group with an annotation that does not fit its fields. It is read as a struct.
     Mismatch,
 }
 

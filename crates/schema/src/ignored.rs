@@ -1,4 +1,4 @@
-//! Annotations that the caller wants to ignore.
+//! Annotations to ignore on the caller's request.
 
 use herringbone_format::{Error, Result};
 
@@ -7,12 +7,12 @@ use crate::nested::Nesting;
 use crate::path::Paths;
 use crate::{ParquetSchema, SchemaOptions};
 
-/// Returns one flag per node, true if its annotation is ignored. The result is empty if the options
-/// list no such node.
+/// Returns one flag per node, true if its annotation is ignored, or an empty list if the options
+/// ignore none.
 ///
 /// # Errors
 ///
-/// Fails with Argument if nothing is at a path, or if a path leads to a group that is not a map.
+/// Fails with Argument if a path leads nowhere, or to a group other than a map.
 pub(crate) fn ignored(schema: &ParquetSchema, options: &SchemaOptions) -> Result<Vec<bool>> {
     if options.ignore_annotations.is_empty() {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! The Arrow type of a column, which follows from its annotation and its physical type.
+//! Deriving a column's Arrow type from its annotation and physical type.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::resolved_type::ResolvedType;
 use crate::{ADJUSTED_TO_UTC_KEY, ByteLayout, LOGICAL_TYPE_KEY, Leaf, SchemaOptions};
 
 /// Returns a column's Arrow type according to the Parquet schema alone, and the parts of the
-/// annotation that the field's metadata has to store.
+/// annotation to store in the field's metadata.
 pub(crate) fn leaf_type(
     leaf: &Leaf,
     element: &SchemaElement,
@@ -66,7 +66,7 @@ fn data_type(resolved_type: ResolvedType, leaf: &Leaf, options: &SchemaOptions) 
     }
 }
 
-/// Returns the Arrow type of a column that has no annotation.
+/// Returns the Arrow type of a column without an annotation.
 pub(crate) fn physical(leaf: &Leaf, options: &SchemaOptions) -> DataType {
     match leaf.physical_type {
         Type::Boolean => DataType::Boolean,
@@ -77,7 +77,7 @@ pub(crate) fn physical(leaf: &Leaf, options: &SchemaOptions) -> DataType {
         Type::Float => DataType::Float32,
         Type::Double => DataType::Float64,
         Type::ByteArray => binary(options.strings),
-        // The length was an i32 in the file, so the conversion does not fail.
+        // The length was an i32 in the file, so the conversion can't fail.
         Type::FixedLenByteArray => {
             DataType::FixedSizeBinary(i32::try_from(leaf.type_length).unwrap_or(i32::MAX))
         }

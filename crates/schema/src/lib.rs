@@ -1,4 +1,4 @@
-//! The whole mapping between Parquet schemas and Arrow schemas, without data or I/O.
+//! The mapping between Parquet schemas and Arrow schemas, without data or I/O.
 //!
 //! A Parquet schema is a tree of fields, whose leaves are the file's columns. Each leaf has a
 //! physical type, such as INT32, and may have an annotation, such as DATE. Structs, lists and nulls
@@ -6,12 +6,13 @@
 //! ancestors are present, and which list continues. In an Arrow schema, structs, lists, maps and
 //! nullable fields are types.
 //!
-//! A [`ParquetSchema`] is the file's tree with the levels of each node. An [`ArrowMapping`] is the
+//! A [`ParquetSchema`] is the file's tree with each node's levels. An [`ArrowMapping`] is the
 //! corresponding Arrow schema as a tree of [`Node`]s. A node is an Arrow field together with the
-//! definition and repetition levels that determine its validity and its offsets. Some Arrow types
-//! do not exist in Parquet, for example dictionaries and timestamps with a zone's name. Therefore,
-//! a writer embeds the Arrow schema in the file, under [`ARROW_SCHEMA_KEY`], and a reader restores
-//! these types. You can change the mapping with [`SchemaOptions`] and [`WriteSchemaOptions`].
+//! definition and repetition levels that determine its validity and offsets. Some Arrow types do
+//! not exist in Parquet, for example dictionaries and timestamps with a named zone. To preserve
+//! these, a writer embeds the Arrow schema in the file, under [`ARROW_SCHEMA_KEY`], and a reader
+//! restores the types from there. You can change the mapping with [`SchemaOptions`] and
+//! [`WriteSchemaOptions`].
 //!
 //! ```text
 //! elements of the footer ──► ParquetSchema ──► to_arrow ──► ArrowMapping ──► project ──► ArrowMapping
@@ -85,25 +86,23 @@ pub use write::{
     WriteNode, WriteSchemaOptions, asked_logical_type, from_arrow, from_arrow_extended,
 };
 
-/// The name of the placeholder column that a struct without fields has.
+/// The name of the placeholder column in a struct without fields.
 pub const EMPTY_STRUCT_CHILD: &str = "_empty";
 
-/// The key of a field's metadata under which the field's ID in the Parquet file is.
+/// The field metadata key for the field's ID in the Parquet file.
 pub const FIELD_ID_KEY: &str = "PARQUET:field_id";
 
-/// The key of a field's metadata under which the logical type is if Arrow has no type for it, in
-/// the form that [`LogicalType`](herringbone_format::LogicalType) prints.
+/// The field metadata key for a logical type without an Arrow type. The value has the display form
+/// of [`LogicalType`](herringbone_format::LogicalType).
 pub const LOGICAL_TYPE_KEY: &str = "PARQUET:logical_type";
 
-/// The key of a field's metadata that has the value `true` for times of day that are counted from
-/// midnight in UTC.
+/// The field metadata key for times of day. The value is `true` if these are counted from midnight
+/// in UTC.
 pub const ADJUSTED_TO_UTC_KEY: &str = "adjusted_to_utc";
 
-/// The key of the file's key-value metadata under which the written Arrow schema is, in IPC form
-/// and base64.
+/// The file metadata key for the written Arrow schema, as a base64 IPC message.
 pub const ARROW_SCHEMA_KEY: &str = "ARROW:schema";
 
-/// The key of the file's key-value metadata under which the complete Arrow schema is. Herringbone
-/// writes it only if the schema contains types that other readers do not expect in
-/// [`ARROW_SCHEMA_KEY`].
+/// The file metadata key for the complete Arrow schema. Herringbone only writes it if the schema
+/// contains types that other readers do not expect in [`ARROW_SCHEMA_KEY`].
 pub const EXACT_SCHEMA_KEY: &str = "herringbone:schema";

@@ -1,4 +1,4 @@
-//! The Arrow schema of a file, with the levels of each field.
+//! A file's Arrow schema, with each field's levels.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,29 +21,29 @@ use crate::{
     ParquetSchema, Projection, ReadExtensions, SchemaOptions,
 };
 
-/// The Arrow schema of a file or of a projection of it, and the origin of its fields.
+/// The Arrow schema of a file or projection, with the origin of its fields.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ArrowMapping {
-    /// The Arrow schema, whose metadata is the file's key-value metadata.
+    /// The Arrow schema, with the file's key-value metadata as its metadata.
     pub schema: SchemaRef,
     /// The schema's fields, in the same order.
     pub fields: Vec<Node>,
-    /// Additional columns that extension types make, which follow the other fields in the schema.
+    /// Additional columns built by extension types. They follow the other fields in the schema.
     pub extension_columns: Vec<ExtensionColumn>,
-    /// The storage of extension columns for which the schema's fields do not suffice.
+    /// The storage of extension columns that cannot be built from the schema's fields alone.
     pub storages: Vec<Node>,
-    /// Faults that did not prevent the mapping. They are annotations that do not fit their groups,
-    /// and parts of the file's Arrow schema that do not fit its columns.
+    /// Faults that did not prevent the mapping, such as annotations that do not fit their groups,
+    /// or parts of the file's Arrow schema that do not fit its columns.
     pub warnings: Vec<String>,
     origin: Arc<Origin>,
 }
 
-/// The facts about the file that a projection needs.
+/// Facts about the file, kept for projections.
 #[derive(Debug)]
 pub(crate) struct Origin {
     pub(crate) schema: ParquetSchema,
-    /// One flag per node, true if it may be left out of a path.
+    /// One flag per node, true if a path can leave it out.
     pub(crate) omittable: Vec<bool>,
     pub(crate) lists: ListLayout,
     /// True if the caller's extension types or extension columns were applied.
@@ -53,18 +53,17 @@ pub(crate) struct Origin {
 impl ArrowMapping {
     /// Returns the requested part of the fields, in the file's order and with the same levels.
     ///
-    /// If a map is projected to its values or to parts of them, it keeps its keys. If it is
-    /// projected to its keys alone, it becomes a list of them. A projection to nothing has no
-    /// fields.
+    /// A map projected to its values, or to parts of them, keeps its keys. A map projected to its
+    /// keys alone becomes a list of keys. An empty projection has no fields.
     ///
     /// # Errors
     ///
     /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if a column does not exist,
-    /// and names columns that may have been meant. Fails with
-    /// [Argument](herringbone_format::ErrorKind::Argument) also if a name or a field ID matches
-    /// several fields, or if the mapping was made by [`to_arrow_extended`] with extension types or
-    /// columns. Such a mapping cannot be projected afterwards, because its extension types have
-    /// seen whole groups. Pass the projection to that function instead.
+    /// suggesting similar names in case of a typo. Also fails with
+    /// [Argument](herringbone_format::ErrorKind::Argument) if a name or a field ID matches several
+    /// fields, or if the mapping was made by [`to_arrow_extended`] with extension types or columns.
+    /// Such a mapping cannot be projected afterwards, because its extension types have already seen
+    /// whole groups. Pass the projection to that function instead.
     pub fn project(&self, projection: &Projection) -> Result<Self> {
         if self.origin.is_extended {
             return Err(Error::argument(
@@ -89,7 +88,7 @@ impl ArrowMapping {
         })
     }
 
-    /// Returns the ordinals of the columns that the fields are made of, in ascending order.
+    /// Returns the ordinals of the fields' columns, in ascending order.
     #[must_use]
     pub fn leaves(&self) -> Vec<usize> {
         let mut leaves = Vec::new();
@@ -110,9 +109,9 @@ fn pruned(fields: &[Node], marks: &[bool], lists: ListLayout) -> Vec<Node> {
     kept.collect()
 }
 
-/// Maps a file to its Arrow schema. The mapping depends on the file's Parquet schema, on the Arrow
-/// schema under [`ARROW_SCHEMA_KEY`] in its key-value metadata, if there is one, and on your
-/// options.
+/// Maps a file to its Arrow schema. The mapping depends on the file's Parquet schema, your options,
+/// and the Arrow schema under [`ARROW_SCHEMA_KEY`] in the file's key-value metadata, if there is
+/// one.
 ///
 /// The other key-value metadata becomes the Arrow schema's metadata, except for values that are not
 /// UTF-8.
@@ -130,7 +129,7 @@ pub fn to_arrow(
 }
 
 /// Maps a file to Arrow like [`to_arrow`] followed by [`ArrowMapping::project`], but skips the
-/// top-level fields outside the projection. It emits no warnings about those fields.
+/// top-level fields outside the projection, without any warnings about them.
 ///
 /// # Errors
 ///
@@ -145,13 +144,13 @@ pub fn to_arrow_projected(
     to_arrow_extended(schema, key_values, options, projection, &extensions)
 }
 
-/// Maps a file to Arrow like [`to_arrow_projected`], and applies your extension types.
+/// Maps a file to Arrow like [`to_arrow_projected`], applying your extension types.
 ///
 /// # Errors
 ///
-/// Fails for the same reasons as [`to_arrow_projected`], and passes on the errors of the extension
-/// types. Fails with [Argument](herringbone_format::ErrorKind::Argument) if the path of an
-/// extension column does not exist, or if it leads into a list.
+/// Fails for the same reasons as [`to_arrow_projected`], and passes on the extension types' errors.
+/// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the path of an extension
+/// column does not exist, or if it leads into a list.
 pub fn to_arrow_extended(
     schema: &ParquetSchema,
     key_values: &[KeyValue],
@@ -169,7 +168,7 @@ pub fn to_arrow_extended(
     let mut metadata: HashMap<String, String> = key_values
         .iter()
         .filter(|pair| ![ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY].contains(&pair.key.as_str()))
-        // Arrow's metadata only has text, so other values stay in the file's metadata.
+        // Arrow's metadata is text only, so other values stay in the file's metadata.
         .filter_map(|pair| Some((pair.key.clone(), pair.text()?.to_owned())))
         .collect();
     let mut restore = Restore::new(schema, options, &ignored, &mut warnings);
@@ -234,7 +233,7 @@ pub fn to_arrow_extended(
     })
 }
 
-/// Adds a warning for each annotation that does not fit the fields of its group.
+/// Adds a warning for each annotation that does not fit its group's fields.
 fn warn_of_mismatches(
     schema: &ParquetSchema,
     marks: Option<&[bool]>,
@@ -254,8 +253,7 @@ fn warn_of_mismatches(
     }
 }
 
-/// Returns the projected fields after extension types were applied, and the additional columns that
-/// the extension types make.
+/// Applies extension types, returning the projected fields and any additional columns.
 fn extended(
     all: Vec<Node>,
     marks: Option<&[bool]>,
@@ -291,23 +289,22 @@ fn extended(
     Ok((projected, columns))
 }
 
-/// The fields at the top of a file.
+/// A file's top-level fields.
 #[derive(Default)]
 struct Top<'a> {
     fields: Vec<Node>,
-    /// Each field's position among all fields at the top.
+    /// Each field's position among all top-level fields.
     places: Vec<usize>,
-    /// Additional columns to be made, each with the ordinal of the node that it is made from.
+    /// Additional columns to build, each with the ordinal of its source node.
     requests: Vec<(usize, &'a ExtensionRequest)>,
 }
 
 impl<'a> Top<'a> {
-    /// Returns the fields that the projection or the additional columns need, and the projection's
-    /// marks on the schema's nodes.
+    /// Returns the fields needed for the projection and the additional columns, and the
+    /// projection's marks on the schema's nodes.
     ///
-    /// We make all groups first, because paths may leave out some nodes inside them, and only
-    /// making the groups determines which. Columns at the top are made only on demand, because
-    /// there may be very many.
+    /// We have to make all groups first, because this determines which of their nodes a path can
+    /// leave out. Top-level columns are only made on demand, since there can be very many.
     fn new(
         nesting: &mut Nesting<'_>,
         projection: &Projection,
@@ -353,7 +350,7 @@ fn is_marked(schema: &ParquetSchema, marks: Option<&[bool]>, node: usize) -> boo
     marks.is_none_or(|marks| marks[node..schema.nodes()[node].end].contains(&true))
 }
 
-/// Restores from an encoded Arrow schema all that fits the file.
+/// Restores everything that fits the file from an encoded Arrow schema.
 fn restore_from(
     text: SchemaText<'_>,
     top: &mut Top<'_>,

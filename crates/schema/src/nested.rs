@@ -1,4 +1,4 @@
-//! The tree of Arrow fields, built from the file's tree.
+//! Building the Arrow field tree from the file's schema tree.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use crate::{
     ParquetSchema, SchemaOptions,
 };
 
-/// A builder that turns the nodes of a file's schema into Arrow fields.
+/// A builder for turning schema nodes into Arrow fields.
 ///
-/// It recurses as deep as the schema, which is safe because [`ParquetSchema::new`] has checked the
-/// depth.
+/// It recurses as deep as the schema. This is safe because [`ParquetSchema::new`] has already
+/// checked the depth.
 pub(crate) struct Nesting<'a> {
     pub(crate) schema: &'a ParquetSchema,
     pub(crate) options: &'a SchemaOptions,
     /// One flag per node, true if its annotation is ignored, or an empty list if no annotation is.
     ignored: &'a [bool],
-    /// One flag per node, true if it only wraps a list's elements or a map's entries, so that it
-    /// has no name in Arrow.
+    /// One flag per node, true if it only wraps a list's elements or a map's entries and has no
+    /// name in Arrow.
     pub(crate) omittable: Vec<bool>,
-    /// The nodes whose annotation does not fit their fields.
+    /// The nodes with an annotation that does not fit their fields.
     pub(crate) mismatched: Vec<usize>,
 }
 
@@ -53,8 +53,7 @@ impl<'a> Nesting<'a> {
             .collect()
     }
 
-    /// Returns the field for a node that is in a struct or at the top level, including its
-    /// repetition.
+    /// Returns the field for a node in a struct or at the top level, including its repetition.
     pub(crate) fn field(&mut self, node: usize) -> Node {
         let this = &self.schema.nodes()[node];
         if this.leaves.is_empty() {
@@ -66,7 +65,7 @@ impl<'a> Nesting<'a> {
         let child = self.value(node);
         Node {
             field: self.new_field(node, self.list_type(child.field.clone()), false),
-            // A repeated node adds one level, at which the list's first element exists.
+            // A repeated node adds one level, where the list's first element exists.
             def_level: this.def_level.saturating_sub(1),
             nullable: false,
             schema_node: node,
@@ -194,7 +193,7 @@ impl<'a> Nesting<'a> {
         }
     }
 
-    /// Returns a map whose entries have these fields, with the key first.
+    /// Returns a map with these entry fields, key first.
     fn map(&mut self, repeated: usize, mut fields: Vec<Node>) -> (DataType, NodeKind) {
         if let Some(key) = fields.first_mut().filter(|key| key.field.is_nullable()) {
             key.field = Arc::new(Field::clone(&key.field).with_nullable(false));
@@ -211,8 +210,8 @@ impl<'a> Nesting<'a> {
         )
     }
 
-    /// Returns the field for a group that has no column below it. The file stores nothing for such
-    /// a group, not even how often it occurs, so it becomes a struct, whatever its annotation and
+    /// Returns the field for a group without any column below it. The file stores nothing for such
+    /// a group, not even how often it occurs. So it becomes a struct, whatever its annotation and
     /// repetition.
     fn without_columns(&mut self, node: usize) -> Node {
         let schema = self.schema;
@@ -236,7 +235,7 @@ impl<'a> Nesting<'a> {
         list_type(self.options.lists, child)
     }
 
-    /// Returns the field of a group.
+    /// Returns a group's field.
     fn new_field(&self, node: usize, data_type: DataType, nullable: bool) -> FieldRef {
         let element = &self.schema.nodes()[node].element;
         let mut metadata = HashMap::new();
@@ -252,7 +251,7 @@ impl<'a> Nesting<'a> {
     }
 }
 
-/// Returns the list type of a layout.
+/// Returns a layout's list type.
 pub(crate) fn list_type(layout: ListLayout, child: FieldRef) -> DataType {
     match layout {
         ListLayout::Offsets => DataType::List(child),

@@ -1,4 +1,4 @@
-//! An Arrow field with its definition and repetition levels.
+//! Arrow fields with their definition and repetition levels.
 
 use std::sync::Arc;
 
@@ -6,15 +6,14 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
 
 use crate::ArrowWrapper;
 
-/// An Arrow field and the levels that determine its slots and its nulls.
+/// An Arrow field, with the levels that determine its slots and nulls.
 ///
-/// Each position of a column below the field is a slot if its levels reach the levels of the
-/// innermost list (or map) around the field. This holds for both repetition and definition levels.
-/// At the top, a slot is a row. A slot is valid if its definition level is at least
-/// [`Node::def_level`].
+/// A position in a column below the field is a slot if its levels, both repetition and definition,
+/// reach those around it, that is, the levels of the innermost list (or map). At the top, a slot is
+/// a row. A slot is valid if its definition level is at least [`Node::def_level`].
 ///
-/// This diagram shows the levels of the list forms. `r` is the repetition level around them, and
-/// `d` the definition level (both are 0 at the top of the schema):
+/// This diagram shows the levels in the various list forms. `r` and `d` are the surrounding
+/// repetition and definition levels (both are 0 at the top of the schema):
 ///
 /// ```text
 ///                                            list              its elements         a child's
@@ -33,26 +32,26 @@ use crate::ArrowWrapper;
 ///   repeated int32 a;                        d                   r+1       d+1          d+1
 /// ```
 ///
-/// A map is a list of entries, and an entry is a struct of key and value that is never null.
+/// A map is a list of entries. An entry is a struct of key and value, and is never null.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     /// The Arrow field, with its name, type, nullability and metadata.
     pub field: FieldRef,
     /// The lowest definition level at which the field is not null.
     pub def_level: u8,
-    /// True if the file can contain nulls here. It differs from the field's nullability only for:
+    /// True if the file can contain nulls here. This only differs from the field's nullability for:
     ///
-    /// - Keys of a map that the file calls OPTIONAL. Arrow has no null keys, so a null is an error.
+    /// - Map keys called OPTIONAL by the file. Arrow has no null keys, so a null is an error.
     /// - Timestamps that [become null](crate::Int96Overflow::Null) if they do not fit.
-    /// - Runs whose values are never null, in a field that may be null.
+    /// - Runs with values that are never null, in a nullable field.
     /// - Fields that are nullable in a [given schema](crate::SchemaOptions::arrow_schema).
     pub nullable: bool,
     /// The ordinal of the field's node in the Parquet schema.
     pub schema_node: usize,
     /// The content of the field.
     pub kind: NodeKind,
-    /// The steps between the type that follows from `kind` and the type of `field`, from the
-    /// outside in.
+    /// The wrappers between the type implied by `kind` and the type of `field`, from the outside
+    /// in.
     pub wrappers: Vec<ArrowWrapper>,
 }
 
@@ -66,14 +65,14 @@ pub enum NodeKind {
         /// The conversion from the stored integers to the Arrow type's integers.
         conversion: Conversion,
     },
-    /// Fields side by side. If there is no column below, no levels determine the number of slots or
-    /// their nulls. The struct then has as many slots as its parent (at the top, as many as there
-    /// are rows), and all of them are valid.
+    /// Fields side by side. Without any column below, there are no levels to determine the number
+    /// of slots or their nulls. The struct then has as many slots as its parent (at the top, as
+    /// many as there are rows), and all of them are valid.
     Struct(Vec<Node>),
-    /// Any of Arrow's list types, which are `List`, `LargeList`, `ListView`, `LargeListView` and
-    /// `FixedSizeList`. The field's data type decides which one it is.
+    /// Any of Arrow's list types: `List`, `LargeList`, `ListView`, `LargeListView` or
+    /// `FixedSizeList`, depending on the field's data type.
     List {
-        /// The repetition level of an element that is not the first of its list.
+        /// The repetition level of all but a list's first element.
         rep_level: u8,
         /// The lowest definition level at which an element exists, null or not.
         element_def: u8,
@@ -82,11 +81,11 @@ pub enum NodeKind {
     },
     /// A list of entries.
     Map {
-        /// The repetition level of an entry that is not the first of its map.
+        /// The repetition level of all but a map's first entry.
         rep_level: u8,
         /// The lowest definition level at which an entry exists.
         element_def: u8,
-        /// The entries, which are structs of key and value.
+        /// The entries, as structs of key and value.
         entries: Box<Node>,
     },
 }
@@ -114,8 +113,8 @@ impl Node {
         }
     }
 
-    /// Returns the first column below this node, or `None` if there is none. For example, a struct
-    /// without fields has none.
+    /// Returns the first column below this node, or `None` if there is none, as in a struct without
+    /// fields.
     #[must_use]
     pub fn first_leaf(&self) -> Option<usize> {
         match &self.kind {
@@ -171,8 +170,7 @@ impl Node {
         self.field = Arc::new(field);
     }
 
-    /// Rebuilds the data type from the fields below, after one of them changed, and keeps the kind
-    /// of list.
+    /// Rebuilds the data type after one of the fields below changed, keeping the kind of list.
     pub(crate) fn rebuild_data_type(&mut self) {
         let data_type = match (&self.kind, self.decoded_type()) {
             (NodeKind::Leaf { .. }, _) => return,

@@ -1,9 +1,9 @@
-//! The caller's choices of Arrow layouts and of columns.
+//! Options for choosing Arrow layouts and columns.
 
 use herringbone_arrow::schema::{SchemaRef, TimeUnit};
 use herringbone_format::setters::texts;
 
-/// The layout of strings and binary values in Arrow arrays.
+/// The Arrow layout of strings and binary values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ByteLayout {
@@ -16,7 +16,7 @@ pub enum ByteLayout {
     Views,
 }
 
-/// The layout of lists in Arrow arrays.
+/// The Arrow layout of lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ListLayout {
@@ -49,44 +49,42 @@ pub enum ListLayout {
 pub enum DictionaryOutput {
     /// No column.
     Never,
-    /// The columns that are dictionaries in the file's Arrow schema.
+    /// Only columns that are dictionaries in the file's Arrow schema.
     #[default]
     Hinted,
-    /// All BYTE_ARRAY columns that have strings or binary values.
+    /// All BYTE_ARRAY columns with strings or binary values.
     Always,
-    /// The given columns, if they contain strings or binary values or are dictionaries in the
-    /// file's Arrow schema. No other column becomes a dictionary. We read the paths like those of
-    /// [`Projection::Paths`].
+    /// Only the given columns, if they contain strings or binary values or are dictionaries in the
+    /// file's Arrow schema. Paths have the form of [`Projection::Paths`].
     Columns(Vec<Vec<String>>),
 }
 
-/// The treatment of INT96 or 96-bit timestamps that do not fit in the Arrow unit.
+/// The handling of INT96 or 96-bit timestamps that overflow the Arrow unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Int96Overflow {
     /// The read fails.
     #[default]
     Error,
-    /// The value becomes null, even in columns that have no nulls in the file, so their fields are
-    /// nullable then. The keys of maps cannot be nullable, so that such a value is an error there.
+    /// The value becomes null, even in columns without nulls in the file, so their fields are
+    /// nullable then. Map keys cannot be nullable, so such a value is still an error there.
     Null,
-    /// The value wraps around silently, as it does in most readers.
+    /// The value silently wraps around, as in most readers.
     Wrap,
-    /// All INT96 columns of the read use the finest unit that represents all of their values
-    /// exactly, instead of `int96_unit`. If there is no such unit, the read fails. To find the
-    /// unit, all of these values are read before the read begins.
+    /// All INT96 columns use the finest unit that can represent all their values exactly, instead
+    /// of `int96_unit`. If there is no such unit, the read fails. Note that finding the unit takes
+    /// an extra read of all these values beforehand.
     ///
-    /// A plan that is made without the file's bytes cannot read these values. If it has INT96
-    /// columns, it fails, and you must find the unit first. 96-bit timestamps that are not INT96
-    /// fail as with `Error`.
+    /// Planning without the file's bytes fails if there are INT96 columns, since their values
+    /// cannot be read. In this case, find the unit first. 96-bit timestamps other than INT96 fail
+    /// as with `Error`.
     CoarserUnit,
 }
 
-/// The choice of Arrow types for a file's columns.
+/// Options for mapping a file's columns to Arrow types.
 ///
-/// The file may contain the Arrow schema that it was written from. That schema decides the
-/// properties that Parquet cannot express, such as time zone names, dictionaries, runs, and large
-/// and view layouts. If you choose anything but the default here, your choice overrides the file's
-/// schema.
+/// A file can contain the Arrow schema that it was written from. That schema decides all properties
+/// that Parquet cannot express, such as time zone names, dictionaries, runs, and large and view
+/// layouts. Any non-default choice here overrides the file's schema.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -110,35 +108,34 @@ pub struct SchemaOptions {
     pub strings: ByteLayout,
     /// The layout of lists.
     pub lists: ListLayout,
-    /// The columns that become dictionary arrays.
+    /// The columns to read as dictionary arrays.
     pub dictionary: DictionaryOutput,
-    /// True to read decimals of up to 9 digits as `Decimal32` and of up to 18 digits as
-    /// `Decimal64`, instead of `Decimal128`.
+    /// True to read decimals of up to 9 digits as `Decimal32` and up to 18 digits as `Decimal64`,
+    /// instead of `Decimal128`.
     pub smallest_decimals: bool,
-    /// The unit of INT96 timestamps, by default nanoseconds, which cover the years 1677 to 2262.
+    /// The unit of INT96 timestamps. The default is nanoseconds, covering the years 1677 to 2262.
     pub int96_unit: TimeUnit,
-    /// The treatment of INT96 timestamps that do not fit in the unit.
+    /// The handling of INT96 timestamps that overflow the unit.
     pub int96_overflow: Int96Overflow,
-    /// True to read INT96 columns as their 12 bytes, `FixedSizeBinary`, whatever the bytes mean.
+    /// True to read INT96 columns as their raw 12 bytes, `FixedSizeBinary`.
     pub int96_as_bytes: bool,
     /// True to read ENUM columns as binary values instead of strings.
     pub enum_as_binary: bool,
     /// True to use the Arrow schema in the file's metadata.
     pub use_arrow_schema: bool,
-    /// Columns and maps whose annotation is ignored. We read the paths like those of
-    /// [`Projection::Paths`]. A column is read as its physical type, for example text as binary
-    /// values, and an INTERVAL as `FixedSizeBinary(12)`. A map is read as a list of entries, which
-    /// are structs of key and value in which a key may be null.
+    /// Columns and maps to read without their annotation. Paths have the form of
+    /// [`Projection::Paths`]. A column is read as its physical type. For example, text is read as
+    /// binary values, and an INTERVAL as `FixedSizeBinary(12)`. A map is read as a list of structs
+    /// of key and value, and keys can be null then.
     ///
-    /// You need this for values that the annotation does not allow, and for values that the format
-    /// allows but Arrow's type cannot represent. For example, parts of an INTERVAL from 2^31 on are
-    /// such values.
+    /// Use this to read values that the annotation does not allow, or that Arrow's type cannot
+    /// represent. For example, the parts of an INTERVAL can be 2^31 or more in Parquet, but not in
+    /// Arrow.
     pub ignore_annotations: Vec<Vec<String>>,
-    /// An Arrow schema to use instead of the one in the file's metadata, for example a schema that
-    /// several files share. A field that is nullable in this schema is nullable, whatever the file
+    /// An Arrow schema to use instead of the one in the file's metadata, for example a schema
+    /// shared by several files. Fields nullable in this schema are nullable, whatever the file
     /// declares. Otherwise, it decides the same properties as the schema in the metadata would.
-    /// Parts that do not fit the file are ignored with a warning, so check the schema of the
-    /// batches.
+    /// Parts that do not fit the file are ignored with a warning, so check the batches' schema.
     pub arrow_schema: Option<SchemaRef>,
 }
 
@@ -173,15 +170,15 @@ herringbone_format::setters! { SchemaOptions {
     strings: ByteLayout;
     /// Sets the layout of lists.
     lists: ListLayout;
-    /// Selects the columns that become dictionary arrays.
+    /// Selects the columns to read as dictionary arrays.
     dictionary: DictionaryOutput;
-    /// Selects whether decimals have the narrowest type for their digits.
+    /// Selects whether decimals are read as the narrowest type for their digits.
     smallest_decimals: bool;
     /// Sets the unit of INT96 timestamps.
     int96_unit: TimeUnit;
-    /// Sets the treatment of INT96 timestamps that do not fit in the unit.
+    /// Sets the handling of INT96 timestamps that overflow the unit.
     int96_overflow: Int96Overflow;
-    /// Selects whether INT96 columns are read as their 12 bytes.
+    /// Selects whether INT96 columns are read as their raw 12 bytes.
     int96_as_bytes: bool;
     /// Selects whether ENUM columns are read as binary values.
     enum_as_binary: bool;
@@ -192,7 +189,7 @@ herringbone_format::setters! { SchemaOptions {
 }}
 
 impl SchemaOptions {
-    /// Sets the paths of the columns and maps whose annotation is ignored.
+    /// Sets the paths of the columns and maps to read without their annotation.
     #[must_use]
     pub fn ignore_annotations<S: Into<String>>(
         mut self,
@@ -203,7 +200,7 @@ impl SchemaOptions {
     }
 }
 
-/// The columns to read, which are returned in the file's order, whatever the order of the request.
+/// The columns to read. They are returned in the file's order, regardless of the order requested.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -227,16 +224,16 @@ pub enum Projection {
     /// All columns.
     #[default]
     All,
-    /// Top-level fields with all that is in them.
+    /// Top-level fields with everything below them.
     Names(Vec<String>),
-    /// Fields at any depth with all that is in them, each given as the parts of its path.
+    /// Fields at any depth with everything below them, each given as its path's parts.
     ///
     /// You may name or leave out the groups that Parquet wraps around list elements and map
-    /// entries. For example, `["a", "list", "element", "b"]`, which is the path in the file, and
-    /// `["a", "b"]` are both the field `b` of the structs in the list `a`.
+    /// entries. For example, if `a` is a list of structs with a field `b`, both the file's own path
+    /// `["a", "list", "element", "b"]` and `["a", "b"]` select that field.
     Paths(Vec<Vec<String>>),
     /// Columns by their ordinals among all the file's columns.
     Leaves(Vec<usize>),
-    /// Fields at any depth with all that is in them, by their field IDs in the file.
+    /// Fields at any depth with everything below them, by their field IDs in the file.
     FieldIds(Vec<i32>),
 }

@@ -1,8 +1,8 @@
-//! The schema tree of a file, with the levels of its nodes.
+//! A file's schema tree, with each node's levels.
 //!
-//! A footer stores the tree as a list, depth first, in which each group declares how many of the
-//! following subtrees are its own. [`ParquetSchema`] keeps that list and adds the end of each
-//! node's subtree. So a subtree is a range of nodes, and its columns are a range of leaves.
+//! A footer stores the tree as a depth-first list. Each group in the list declares how many of the
+//! following subtrees are its own. [`ParquetSchema`] keeps this list and adds the end of each
+//! node's subtree, so that a subtree is a range of nodes and its columns are a range of leaves.
 //!
 //! ```text
 //!                                        node  end  def  rep  leaves
@@ -28,28 +28,28 @@ use crate::leaf_type::leaf_type;
 use crate::resolved_type::ResolvedType;
 use crate::{ColumnOrderKind, SchemaOptions};
 
-/// A single node of the tree, which is an element of the footer and its place.
+/// A single node of the tree, that is, a footer element and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaNode {
     /// The element, unchanged from the file.
     pub element: SchemaElement,
-    /// The ordinal of the group that contains this node, or the node's own if it is the root.
+    /// The ordinal of the parent group, or the node's own ordinal if it is the root.
     pub parent: usize,
-    /// The ordinal after the last node of the subtree that starts here.
+    /// The ordinal just past the last node of this node's subtree.
     pub end: usize,
     /// The ordinals of the subtree's columns.
     pub leaves: Range<usize>,
-    /// The definition level at which the node exists, which is the number of OPTIONAL and REPEATED
+    /// The definition level at which the node exists, that is, the number of OPTIONAL and REPEATED
     /// nodes from the root down to this one.
     pub def_level: u8,
-    /// The repetition level at which the node repeats, which is the number of REPEATED nodes from
+    /// The repetition level at which the node repeats, that is, the number of REPEATED nodes from
     /// the root down to this one.
     pub rep_level: u8,
 }
 
 impl SchemaNode {
-    /// Returns true if the node is a group, which contains fields instead of values.
+    /// Returns true if the node is a group, with fields instead of values.
     #[must_use]
     pub fn is_group(&self) -> bool {
         self.element.type_.is_none()
@@ -62,27 +62,27 @@ impl SchemaNode {
     }
 }
 
-/// A single column, which is a node with values.
+/// A single column, that is, a node with values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Leaf {
     /// The ordinal of the column's node in the tree.
     pub node: usize,
-    /// The physical type, which determines the form of PLAIN values.
+    /// The physical type, which determines the PLAIN encoding of values.
     pub physical_type: Type,
-    /// The byte count of a FIXED_LEN_BYTE_ARRAY value, or 0 for other types.
+    /// The length of a FIXED_LEN_BYTE_ARRAY value in bytes, or 0 for other types.
     pub type_length: usize,
     /// The definition level of a non-null value.
     pub max_def_level: u8,
     /// The highest repetition level.
     pub max_rep_level: u8,
-    /// True if the column's annotation is unknown, or is not allowed on this physical type. We then
-    /// read the values by their physical type. Of the column's statistics, only the counts are
-    /// usable, but not `min` and `max`, because their order is unknown.
+    /// True if the column's annotation is unknown, or is not allowed on this physical type. The
+    /// values are then read as their physical type. Note that only the counts in the column's
+    /// statistics are usable then, but not `min` and `max`, because their order is unknown.
     pub annotation_ignored: bool,
 }
 
-/// A file's schema tree, which is cheap to clone.
+/// A file's schema tree. It is cheap to clone.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -107,7 +107,7 @@ struct Inner {
 }
 
 impl ParquetSchema {
-    /// Checks a footer's elements, and computes the levels of each.
+    /// Checks a footer's elements and computes their levels.
     ///
     /// # Errors
     ///
@@ -133,7 +133,7 @@ impl ParquetSchema {
         Self::from_elements(elements.to_vec(), limits)
     }
 
-    /// Returns the number of heap bytes that the schema takes, which its clones share.
+    /// Returns the number of heap bytes used by the schema. Clones share these bytes.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let Inner { nodes, leaves } = &*self.0;
@@ -144,8 +144,8 @@ impl ParquetSchema {
             + leaves.capacity() * size_of::<Leaf>()
     }
 
-    /// Checks a footer's elements like [`Self::new`], but takes them by value, so that it need not
-    /// copy what may be many elements.
+    /// Checks a footer's elements like [`Self::new`], but takes them by value. Use this to avoid
+    /// copying the elements, since there can be many.
     ///
     /// # Errors
     ///
@@ -169,7 +169,7 @@ impl ParquetSchema {
         tree.finish()
     }
 
-    /// Returns all nodes, depth first, so that the root is the first.
+    /// Returns all nodes, depth first, starting with the root.
     #[must_use]
     pub fn nodes(&self) -> &[SchemaNode] {
         &self.0.nodes
@@ -191,8 +191,8 @@ impl ParquetSchema {
         &self.0.nodes[self.0.leaves[leaf].node].element
     }
 
-    /// Returns the order of a column's values according to its annotation, which is also the order
-    /// of its bounds. A column whose annotation is ignored has no order.
+    /// Returns the order of a column's values according to its annotation. The column's bounds have
+    /// the same order. A column with an ignored annotation has no order.
     ///
     /// # Panics
     ///
@@ -203,7 +203,7 @@ impl ParquetSchema {
         self.resolved_type(leaf).order(physical_type)
     }
 
-    /// Returns true if a column's values are text, which must be UTF-8.
+    /// Returns true if a column's values are text. Such values must be UTF-8.
     ///
     /// # Panics
     ///
@@ -234,8 +234,8 @@ impl ParquetSchema {
         self.resolved_type(leaf) == ResolvedType::Geospatial
     }
 
-    /// Returns the nullable Arrow field of a column's values, according to its Parquet type and
-    /// annotation alone, or `None` if there is no such column.
+    /// Returns the nullable Arrow field for a column's values, based only on its Parquet type and
+    /// annotation, or `None` if there is no such column.
     #[must_use]
     pub fn leaf_field(&self, leaf: usize, options: &SchemaOptions) -> Option<Field> {
         let (column, element) = (self.0.leaves.get(leaf)?, self.element(leaf));
@@ -243,9 +243,9 @@ impl ParquetSchema {
         Some(Field::new(&element.name, data_type, true).with_metadata(metadata))
     }
 
-    /// Returns the integers that a column's annotation allows, if they are fewer than the physical
-    /// type has. This is the case for integers of 8 and 16 bits, and for times, which lie within a
-    /// day.
+    /// Returns the range of integers allowed by a column's annotation, if it is narrower than the
+    /// physical type's. This is the case for 8-bit and 16-bit integers, and for times, since those
+    /// lie within a day.
     ///
     /// # Panics
     ///
@@ -265,7 +265,7 @@ impl ParquetSchema {
         matches!(self.resolved_type(leaf), ResolvedType::Time { .. })
     }
 
-    /// Returns true if a column's annotation declares all of its values null.
+    /// Returns true if a column's annotation declares all its values null.
     ///
     /// # Panics
     ///
@@ -275,9 +275,9 @@ impl ParquetSchema {
         self.resolved_type(leaf) == ResolvedType::Null
     }
 
-    /// Returns the definition levels of a column at which a map's key is null, which is not
-    /// allowed. There is one level for each map whose key contains the column, if the file calls
-    /// that key OPTIONAL.
+    /// Returns the definition levels of a column at which a map key is null. Null keys are not
+    /// allowed, so these levels are errors. There is one level per map with the column in its key,
+    /// provided that the file calls the key OPTIONAL.
     ///
     /// # Panics
     ///
@@ -309,8 +309,8 @@ impl ParquetSchema {
         ResolvedType::of(self.element(leaf), physical_type, type_length)
     }
 
-    /// Returns a column's path from below the root, which is its `path_in_schema`. We make it on
-    /// demand, because the paths of all columns together may be far larger than the schema.
+    /// Returns a column's path from below the root, that is, its `path_in_schema`. Paths are made
+    /// on demand, because all of them together can be far larger than the schema.
     ///
     /// # Panics
     ///
@@ -330,7 +330,7 @@ impl ParquetSchema {
         self.path(leaf).join(".")
     }
 
-    /// Returns any node's path from below the root, so that the root's path is empty.
+    /// Returns any node's path from below the root. The root's own path is empty.
     #[must_use]
     pub fn node_path(&self, mut node: usize) -> Vec<&str> {
         let mut path = Vec::new();
@@ -342,7 +342,7 @@ impl ParquetSchema {
         path
     }
 
-    /// Returns the ordinals of a group's fields. A leaf has none.
+    /// Returns the ordinals of a group's fields, or none for a leaf.
     pub fn children(&self, node: usize) -> impl Iterator<Item = usize> + Clone + '_ {
         let end = self.0.nodes[node].end;
         let inside = move |child: &usize| *child < end;
@@ -356,7 +356,7 @@ impl ParquetSchema {
 struct Tree {
     nodes: Vec<SchemaNode>,
     leaves: Vec<Leaf>,
-    /// The incomplete groups, outermost first, each with the number of fields that it still lacks.
+    /// The incomplete groups, outermost first, each with its number of missing fields.
     open: Vec<(usize, u32)>,
 }
 
@@ -407,8 +407,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Returns the next node's levels, which follow from its parent's levels and its own
-    /// repetition.
+    /// Returns the next node's levels, computed from its parent's levels and its own repetition.
     fn levels(&self, element: &SchemaElement) -> Result<(u8, u8)> {
         let Some(&(parent, _)) = self.open.last() else {
             // The root's repetition has no meaning.
@@ -420,8 +419,7 @@ impl Tree {
             Some(Repetition::Optional) => (1, 0),
             Some(Repetition::Repeated) => (1, 1),
         };
-        // The addition cannot overflow, because the repetition level never exceeds the definition
-        // level.
+        // Only the definition level can overflow, because the repetition level never exceeds it.
         match parent.def_level.checked_add(def) {
             Some(def_level) => Ok((def_level, parent.rep_level + rep)),
             None => Err(Error::new(
@@ -432,7 +430,7 @@ impl Tree {
         }
     }
 
-    /// Closes a complete subtree, and those groups that only lacked it.
+    /// Closes a complete subtree, along with any groups completed by it.
     fn close(&mut self) {
         while let Some((node, missing)) = self.open.last_mut() {
             *missing -= 1;
@@ -465,7 +463,7 @@ impl Tree {
     }
 }
 
-/// Returns the number of the element's fields, which is 0 for a leaf.
+/// Returns the element's field count, or 0 for a leaf.
 fn num_children(element: &SchemaElement, ordinal: usize) -> Result<u32> {
     let Ok(num_children) = u32::try_from(element.num_children.unwrap_or(0)) else {
         return Err(

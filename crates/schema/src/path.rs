@@ -1,4 +1,4 @@
-//! The search for nodes by name.
+//! Looking up nodes by name.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -8,8 +8,8 @@ use crate::nested::Nesting;
 use crate::{ParquetSchema, SchemaOptions};
 
 impl ParquetSchema {
-    /// Returns the node at a path. You may leave out the groups that only make a list or a map, as
-    /// in the paths of a [`Projection`](crate::Projection).
+    /// Returns the node at a path. You may leave out any groups that only make a list or a map, as
+    /// in a [`Projection`](crate::Projection).
     ///
     /// # Errors
     ///
@@ -26,7 +26,7 @@ impl ParquetSchema {
         Paths::new(self, &nesting.omittable).find(path)
     }
 
-    /// Returns the ordinal of the leaf at a path. You may leave out the groups that only make a
+    /// Returns the ordinal of the leaf at a path. You may leave out any groups that only make a
     /// list or a map. For a list's elements, end the path with their name, for example
     /// `["tags", "element"]`.
     ///
@@ -47,10 +47,10 @@ impl ParquetSchema {
     }
 }
 
-/// The paths of a file's schema, for looking up nodes.
+/// A file's schema, prepared for looking up nodes by path.
 pub(crate) struct Paths<'a> {
     schema: &'a ParquetSchema,
-    /// One flag per node, true if it may be left out of a path.
+    /// One flag per node, true if a path can leave it out.
     omittable: &'a [bool],
     top: HashMap<&'a str, Vec<usize>>,
 }
@@ -68,8 +68,8 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// Returns the node at a path. If the path can be read in several ways, the one that leaves out
-    /// the fewest wrappers counts.
+    /// Returns the node at a path. If the path is ambiguous, the reading with the fewest wrappers
+    /// left out wins.
     ///
     /// # Errors
     ///
@@ -88,11 +88,10 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// Returns all nodes that a path may mean, with the smallest possible number of wrappers left
-    /// out.
+    /// Returns all possible nodes for a path, with the fewest wrappers left out.
     ///
-    /// The search is breadth first by that number. It visits each pair of a node and a number of
-    /// used parts only once, so that repeated names on the way down do not multiply the work.
+    /// The search is breadth first by that number. It only visits each pair of a node and a number
+    /// of used parts once. Otherwise, repeated names on the way down would multiply the work.
     fn search(&self, parts: &[&str]) -> Vec<usize> {
         let mut found = Vec::new();
         let Some((first, _)) = parts.split_first() else {
@@ -158,9 +157,10 @@ impl<'a> Paths<'a> {
         })
     }
 
-    /// Returns those names of a group's fields that could follow in a path.
+    /// Returns the names of a group's fields that could follow in a path, used to suggest a fix for
+    /// a typo.
     fn names_in(&self, group: usize) -> Vec<&'a str> {
-        /// The largest number of names to compare, which is enough to find a typing mistake.
+        /// The most names to compare. This is plenty for finding a typo.
         const MAX_NAMES: usize = 100_000;
         let mut names = Vec::new();
         let mut groups = vec![group];
@@ -184,13 +184,13 @@ fn name(schema: &ParquetSchema, node: usize) -> &str {
     &schema.nodes()[node].element.name
 }
 
-/// Returns up to three of `names` that `wanted` probably meant, with the most similar first.
+/// Returns up to three of `names` that `wanted` is probably a typo of, most similar first.
 fn close_to<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
-    /// The number of characters above which names are compared by case only.
+    /// The number of characters above which names are only compared ignoring case.
     const MAX_CHARS: usize = 100;
     let lower = wanted.to_lowercase();
     let chars = lower.chars().count();
-    // In a very short name, a single mistake would leave nothing in common, so we allow none.
+    // In a very short name, a single typo would leave nothing in common, so we don't allow any.
     let allowed = ((chars + 1) / 3).max(1).min(chars.saturating_sub(1));
     let mut close: Vec<(usize, &str)> = names
         .iter()
@@ -209,8 +209,8 @@ fn close_to<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
     close.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-/// Returns the number of characters that we have to insert, delete or replace to turn one text into
-/// the other.
+/// Returns the edit distance: the number of characters to insert, delete or replace to turn one
+/// text into the other.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,7 +1,7 @@
-//! The projection of a file's fields.
+//! Projecting a file's fields.
 //!
-//! We first turn a request into marks on the Parquet schema's nodes, where a chosen field marks the
-//! whole subtree below it. Then we prune the tree of Arrow fields to the marked nodes.
+//! We first turn a request into marks on the Parquet schema's nodes, with each chosen field marking
+//! its whole subtree. Then we prune the Arrow field tree to the marked nodes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::nested::list_type;
 use crate::path::Paths;
 use crate::{ListLayout, Node, NodeKind, ParquetSchema, Projection};
 
-/// Returns one flag per node of the Parquet schema, true if the projection has it, or `None` if it
-/// has all nodes. `omittable` is true for each node that may be left out of a path.
+/// Returns one flag per Parquet schema node, true if the projection includes it, or `None` if it
+/// includes all nodes. `omittable` is true for each node that callers can leave out of a path.
 pub(crate) fn marks(
     schema: &ParquetSchema,
     omittable: &[bool],
@@ -116,7 +116,7 @@ pub(crate) fn prune(node: &Node, marks: &[bool], lists: ListLayout) -> Option<No
     Some(rebuilt(node, kind))
 }
 
-/// Prunes a map. It keeps its keys as long as any part of its values remains, but if only its keys
+/// Prunes a map. The keys stay as long as any part of the values remains, but if only the keys
 /// remain, they become a list.
 fn prune_map(node: &Node, marks: &[bool], lists: ListLayout) -> Option<Node> {
     let NodeKind::Map {
@@ -145,7 +145,7 @@ fn prune_map(node: &Node, marks: &[bool], lists: ListLayout) -> Option<Node> {
         }
         None => {
             let mut key = prune(key, marks, lists)?;
-            // Keys that the file calls OPTIONAL may be null outside a map.
+            // Outside a map, keys called OPTIONAL by the file can be null.
             if key.nullable {
                 key.field = Arc::new(Field::clone(&key.field).with_nullable(true));
             }

@@ -1,9 +1,8 @@
-//! The meaning of a column's values, for which both annotations are combined into one and checked
-//! (LogicalTypes).
+//! The meaning of a column's values, resolved from both annotations and checked (LogicalTypes).
 //!
-//! LogicalType wins over ConvertedType. If an annotation is unknown, or not allowed on the column's
-//! physical type, the file is still readable. The specification asks us to read the physical values
-//! then, and not to use the column's bounds. This case is [`ResolvedType::Ignored`].
+//! LogicalType wins over ConvertedType. An annotation might be unknown, or not allowed on the
+//! column's physical type, but the file is still readable then. The specification asks us to read
+//! the physical values without using the column's bounds. This case is [`ResolvedType::Ignored`].
 
 use std::ops::RangeInclusive;
 
@@ -13,7 +12,7 @@ use herringbone_format::{ConvertedType, LogicalType, SchemaElement, TimeUnit, Ty
 /// The meaning of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ResolvedType {
-    /// There is no annotation.
+    /// No annotation.
     Unannotated,
     String,
     Enum,
@@ -43,9 +42,9 @@ pub(crate) enum ResolvedType {
     Uuid,
     Float16,
     Interval,
-    /// GEOMETRY or GEOGRAPHY, whose annotation itself is in the field's metadata.
+    /// GEOMETRY or GEOGRAPHY. The annotation itself goes into the field's metadata.
     Geospatial,
-    /// An annotation that must not be used.
+    /// An unusable annotation.
     Ignored,
 }
 
@@ -64,7 +63,7 @@ impl ResolvedType {
         }
     }
 
-    /// Returns the order of values that have this meaning and physical type.
+    /// Returns the order of values with this meaning and physical type.
     pub(crate) fn order(self, physical: Type) -> ColumnOrderKind {
         use ColumnOrderKind as Order;
         match self {
@@ -73,8 +72,8 @@ impl ResolvedType {
             Self::Integer {
                 is_signed: false, ..
             } => Order::Unsigned,
-            // Each value is 12 bytes, little-endian, for which the specification does not define an
-            // order yet.
+            // Each value is 12 little-endian bytes, and the specification doesn't define an order
+            // for these yet.
             Self::Timestamp { .. } if physical != Type::Int64 => Order::Undefined,
             Self::Decimal { .. } => match physical {
                 Type::Int32 | Type::Int64 => Order::Signed,
@@ -89,7 +88,7 @@ impl ResolvedType {
         }
     }
 
-    /// Returns the allowed integers, if they are fewer than the physical type has.
+    /// Returns the range of allowed integers, if it is narrower than the physical type's.
     pub(crate) fn integer_range(self) -> Option<RangeInclusive<i64>> {
         const SECONDS_PER_DAY: i64 = 86_400;
         match self {
@@ -141,8 +140,8 @@ impl ResolvedType {
 }
 
 /// Returns an element's logical type. UNKNOWN does not count if the converted type is INTERVAL or
-/// MAP_KEY_VALUE, because parquet-java writes it for those two, which have no logical type. But all
-/// values of an UNKNOWN column are null, so a column that cannot be an INTERVAL keeps it.
+/// MAP_KEY_VALUE. These two have no logical type, and parquet-java writes UNKNOWN for them. But a
+/// column that cannot be an INTERVAL keeps UNKNOWN, since it says that all values are null.
 pub(crate) fn annotation(element: &SchemaElement) -> Option<&LogicalType> {
     const INTERVAL_BYTES: i32 = 12;
     let is_slip = match element.converted_type {
@@ -184,7 +183,8 @@ fn of_logical(logical: &LogicalType) -> ResolvedType {
         LogicalType::Uuid => ResolvedType::Uuid,
         LogicalType::Float16 => ResolvedType::Float16,
         LogicalType::Geometry { .. } | LogicalType::Geography { .. } => ResolvedType::Geospatial,
-        // This may be a group's annotation on a column, an invalid width, or an unknown annotation.
+        // For example, a group's annotation on a column, an invalid width, or an unknown
+        // annotation.
         _ => ResolvedType::Ignored,
     }
 }
@@ -204,7 +204,7 @@ fn of_converted(converted: ConvertedType, element: &SchemaElement) -> ResolvedTy
             decimal(element.precision.unwrap_or(0), element.scale.unwrap_or(0))
         }
         ConvertedType::Date => ResolvedType::Date,
-        // The converted types only stand for instants and for times in UTC.
+        // Converted types only exist for instants and for times in UTC.
         ConvertedType::TimeMillis => ResolvedType::Time {
             unit: millis,
             utc: true,
@@ -237,8 +237,8 @@ fn of_converted(converted: ConvertedType, element: &SchemaElement) -> ResolvedTy
     }
 }
 
-/// Returns a decimal if Arrow can represent it and the specification allows it. Otherwise, the
-/// annotation is ignored.
+/// Returns a decimal if Arrow can represent it and the specification allows it. Otherwise, ignores
+/// the annotation.
 fn decimal(precision: i32, scale: i32) -> ResolvedType {
     const MAX_PRECISION: u8 = 76;
     match (u8::try_from(precision), i8::try_from(scale)) {

@@ -1,4 +1,4 @@
-//! Steps around a field's decoded values, such as run ends, dictionaries, other scales and
+//! Wrappers around a field's decoded values, such as run ends, dictionaries, other scales and
 //! extension types.
 
 use std::sync::Arc;
@@ -11,33 +11,32 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
 /// dictionaries, runs of anything, and dictionaries of runs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ArrowWrapper {
-    /// Adjacent equal values become one run.
+    /// Merges adjacent equal values into runs.
     RunEnds {
-        /// The run ends' field.
+        /// The field of the run ends.
         run_ends: FieldRef,
-        /// The values' field, whose data type the wrappers below determine.
+        /// The field of the values. Its data type depends on the inner wrappers.
         values: FieldRef,
     },
-    /// Equal values become one dictionary entry, wherever they are.
+    /// Merges all equal values into one dictionary entry.
     Dictionary {
-        /// The keys' type.
+        /// The key type.
         key: DataType,
     },
-    /// Decimals of scale 0 become decimals of a negative scale, by dropping the zeros that they end
-    /// in.
+    /// Turns decimals of scale 0 into decimals of a negative scale, dropping their trailing zeros.
     NegativeScale {
         /// The decimal type in the file.
         stored: DataType,
-        /// The decimal type of negative scale.
+        /// The decimal type with a negative scale.
         restored: DataType,
     },
-    /// A struct loses its fields, which are only there because Parquet has no empty groups.
+    /// Drops a struct's fields. They only exist because Parquet has no empty groups.
     NoFields,
-    /// An extension type makes its own arrays.
+    /// Lets an extension type build its own arrays.
     Extension {
         /// The extension type's ordinal in [`ReadExtensions::types`](crate::ReadExtensions::types).
         ordinal: usize,
-        /// The type that the extension type's arrays are made from.
+        /// The type of the arrays to build from.
         storage: DataType,
         /// The type of the extension type's arrays.
         data_type: DataType,
@@ -62,7 +61,7 @@ impl ArrowWrapper {
         }
     }
 
-    /// Returns the type inside this wrapper, if `outer` is the wrapped type.
+    /// Returns the type inside this wrapper, given the wrapped type `outer`.
     pub(crate) fn within(&self, outer: &DataType) -> DataType {
         match (self, outer) {
             (Self::RunEnds { .. }, DataType::RunEndEncoded(_, values)) => {

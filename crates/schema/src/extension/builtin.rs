@@ -6,8 +6,8 @@ use herringbone_format::{LogicalType, Result};
 use super::{AnnotatedField, ExtensionField, ExtensionMapping, StoredField, extended};
 use crate::resolved_type::ResolvedType;
 
-/// UUID (specification, logical types, UUID) as `arrow.uuid`. A value is sixteen bytes, big-endian,
-/// in both formats.
+/// UUID (specification, logical types, UUID) as `arrow.uuid`. In both formats, a value is 16
+/// big-endian bytes.
 #[derive(Debug)]
 pub(super) struct Uuid;
 
@@ -27,8 +27,8 @@ impl ExtensionMapping for Uuid {
     }
 }
 
-/// JSON (specification, logical types, JSON) as `arrow.json`. A value is a UTF-8 document in both
-/// formats.
+/// JSON (specification, logical types, JSON) as `arrow.json`. In both formats, a value is a UTF-8
+/// document.
 #[derive(Debug)]
 pub(super) struct Json;
 

@@ -1,4 +1,4 @@
-//! Additional columns, which extension types make from the file's fields.
+//! Additional columns, built by extension types from the file's fields.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,20 +11,20 @@ use super::read::{Extensions, decoded_from, is_repeated, storage_type};
 use crate::projection::prune;
 use crate::{ListLayout, Node, NodeKind};
 
-/// A column that an extension type makes, in addition to the projection's columns.
+/// A column built by an extension type, in addition to the projection's columns.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ExtensionColumn {
     /// The column's field.
     pub field: FieldRef,
-    /// True if the extension type makes arrays from the storage arrays. Otherwise, the column has
-    /// the storage arrays themselves.
+    /// True if the extension type builds its own arrays from the storage arrays. Otherwise, the
+    /// column has the storage arrays themselves.
     pub makes_arrays: bool,
-    /// The storage that the column is made from.
+    /// The storage to build the column from.
     pub storage: ColumnStorage,
 }
 
-/// The storage that an [`ExtensionColumn`] is made from.
+/// The storage to build an [`ExtensionColumn`] from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnStorage {
     /// The projection's field whose node has this ordinal, without its wrappers.
@@ -34,14 +34,14 @@ pub enum ColumnStorage {
     Own(usize),
 }
 
-/// The columns, and the fields from which only these columns are made.
+/// The columns, and any fields only needed to build them.
 pub(crate) type Columns = (Vec<ExtensionColumn>, Vec<Node>);
 
 /// Determines the storage of each column.
 pub(crate) struct ColumnBuilder<'a> {
     pub(crate) extensions: &'a Extensions<'a>,
-    /// The top-level fields before extension types were applied. They are the projection's fields,
-    /// and the fields that columns are made from.
+    /// The top-level fields before applying extension types: the projection's fields, and the
+    /// fields to build columns from.
     pub(crate) fields: &'a [Node],
     /// The projection's fields.
     pub(crate) projected: &'a [Node],
@@ -49,12 +49,11 @@ pub(crate) struct ColumnBuilder<'a> {
 }
 
 impl ColumnBuilder<'_> {
-    /// Returns the columns for the requests. Each request comes with the ordinal of its field's
-    /// node.
+    /// Returns the requested columns. Each request comes with the ordinal of its field's node.
     ///
     /// # Errors
-    /// Fails with Argument if a field lies in a list or map, or if none of its columns is needed.
-    /// Errors of the extension types are passed on.
+    /// Fails with Argument if a field lies in a list or map, or if none of its columns is needed,
+    /// and passes on the extension types' errors.
     pub(crate) fn columns(&self, requests: &[(usize, &ExtensionRequest)]) -> Result<Columns> {
         let mut places = Vec::with_capacity(requests.len());
         let mut own: HashMap<usize, (usize, Vec<bool>)> = HashMap::new();
@@ -92,7 +91,7 @@ impl ColumnBuilder<'_> {
         Ok((columns.collect::<Result<_>>()?, storages))
     }
 
-    /// Returns the file columns that a request needs.
+    /// Returns the file columns needed for a request.
     fn leaves(&self, ordinal: usize, request: &ExtensionRequest) -> Result<Vec<usize>> {
         let node = self.find(ordinal)?;
         let storage = storage_type(node, decoded_from(node));
@@ -143,13 +142,13 @@ impl ColumnBuilder<'_> {
         })
     }
 
-    /// Returns true if the projection contains the field with all of these columns, and if its
-    /// array can be used.
+    /// Returns true if the projection contains the field with all of these columns, in a usable
+    /// array.
     fn has_all(&self, ordinal: usize, leaves: &[usize]) -> bool {
         let Some(node) = find(self.projected, ordinal) else {
             return false;
         };
-        // Only a group records that a struct around it is null, but a REQUIRED column does not.
+        // A REQUIRED column doesn't record that a struct around it is null. Only a group does.
         let is_filled = matches!(node.kind, NodeKind::Leaf { .. }) && !node.nullable;
         if (is_filled && node.def_level > 0) || has_value_wrapper(node) {
             return false;
@@ -182,8 +181,8 @@ fn find(fields: &[Node], ordinal: usize) -> Option<&Node> {
     })
 }
 
-/// Turns a field of a struct into a top-level field, without the wrappers around its storage. The
-/// new field is null if the struct is null.
+/// Turns a struct's field into a top-level field, without the wrappers around its storage. The new
+/// field is null wherever the struct is null.
 fn at_the_top(node: &mut Node) {
     let split = decoded_from(node);
     let storage = storage_type(node, split);

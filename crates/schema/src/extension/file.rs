@@ -1,4 +1,4 @@
-//! FILE (specification, logical types, FILE): a file that the group refers to, or that it contains.
+//! FILE (specification, logical types, FILE): a reference to a file, or the file itself.
 //!
 //! ```text
 //! optional group f (FILE) {                 Struct, arrow.parquet.file
@@ -11,8 +11,8 @@
 //! }
 //! ```
 //!
-//! We recognize fields by their names, so that they may be in any order, and some may be missing.
-//! Nothing is fetched, so the arrays are the struct's own.
+//! We recognize fields by name, so they can be in any order, and some can be missing. Nothing is
+//! fetched, so the arrays are the struct's own.
 
 use std::sync::Arc;
 
@@ -28,8 +28,8 @@ use crate::LOGICAL_TYPE_KEY;
 pub(super) struct File;
 
 impl ExtensionMapping for File {
-    /// Maps a FILE group of which at least one field is known. One is enough, because other writers
-    /// may add further fields.
+    /// Maps a FILE group with at least one known field. A single field is enough, because other
+    /// writers might add further ones.
     fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>> {
         let is_file = stored.logical_type() == Some(&LogicalType::File)
             && fields(stored.storage).is_some_and(|fields| fields.iter().any(is_known));
@@ -45,8 +45,8 @@ impl ExtensionMapping for File {
         Ok(Some(ExtensionField::of_storage(field)))
     }
 
-    /// Annotates a struct only if it has no other fields, because not every reader accepts those in
-    /// a FILE. The fields become OPTIONAL, because the specification requires it.
+    /// Annotates a struct only if it has no unknown fields, because not every reader accepts these
+    /// in a FILE. The fields become OPTIONAL, as the specification requires.
     fn to_parquet(&self, field: &Field) -> Result<Option<AnnotatedField>> {
         if field.extension_type_name() != Some(FILE_EXTENSION_NAME) {
             return Ok(None);

@@ -1,13 +1,13 @@
-//! Extension types, which map annotated groups and leaves to types beyond Arrow's built-in ones.
+//! Extension types, mapping annotated groups and leaves to types beyond Arrow's built-in ones.
 //!
 //! ```text
 //! to_arrow   node of the Parquet schema + its storage field ──► field of the extension type
 //! to_parquet field with the name of the extension type ──► storage field + annotation
 //! ```
 //!
-//! An Arrow extension type is a name (and metadata) on a field, whose arrays have the storage type.
-//! Most extension types only map fields, like [`Uuid`], [`Json`], [`File`] and [`Variant`]. Others
-//! also build arrays of another type from the stored ones, with the trait `ExtensionType` of
+//! An Arrow extension type is a name (and metadata) on a field with arrays of a storage type. Most
+//! extension types only map fields, like [`Uuid`], [`Json`], [`File`] and [`Variant`]. Others also
+//! build arrays of another type from the stored ones, using the trait `ExtensionType` of
 //! `herringbone-core`.
 
 mod builtin;
@@ -35,18 +35,18 @@ use crate::{Leaf, ParquetSchema, SchemaNode};
 
 /// The name of the Arrow extension type for FILE groups.
 ///
-/// Arrow's format is about to adopt this name, next to `arrow.parquet.variant`. Its metadata is an
-/// empty string. A struct with this extension name is written as FILE if it has the specification's
-/// fields. Note that the annotation dates from 2026, so readers that do not know it may reject the
-/// file: pyarrow 26 and polars 2.1 do, while DuckDB 2.0 reads the struct.
+/// Arrow's format is about to adopt this name, next to `arrow.parquet.variant`. The extension
+/// metadata is an empty string. A struct with this name is written as FILE if it has the
+/// specification's fields. Note that the annotation dates from 2026, so readers that do not know it
+/// may reject the file: pyarrow 26 and polars 2.1 do, while DuckDB 2.0 reads the struct.
 pub const FILE_EXTENSION_NAME: &str = "arrow.parquet.file";
 
-/// The half of an extension type that maps fields, without data.
+/// The half of an extension type concerned with mapping fields, without data.
 ///
 /// If several extension types recognize a field, the first registered one wins. The built-in ones
 /// are tried last, so that you can replace them.
 ///
-/// In this example, a column of names is read as an extension type that has no arrays of its own:
+/// In this example, a column of names is read as an extension type without its own arrays:
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -82,20 +82,21 @@ pub const FILE_EXTENSION_NAME: &str = "arrow.parquet.file";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait ExtensionMapping: Debug + Send + Sync {
-    /// Maps a field for reading. If it returns `None`, we try the other extension types, and if
-    /// none of them maps the field, we read it as its storage.
+    /// Maps a field for reading, or returns `None` to leave it to the other extension types. If
+    /// none of them maps the field either, it is read as its storage.
     ///
-    /// We call this for each field of a read, whether annotated or not, and for a group's fields
-    /// before the group.
+    /// This is called for each field of a read, annotated or not. A group's fields are mapped
+    /// before the group itself.
     ///
     /// # Errors
     ///
-    /// Returns any error if the field belongs to this extension type but is invalid, so that the
-    /// read fails. For unknown annotations, your implementation should return `None` instead.
+    /// Return an error if the field belongs to this extension type but is invalid. The read then
+    /// fails. For unknown annotations, return `None` instead.
     fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>>;
 
-    /// Returns the ordinals of the file columns that an [extension column](ExtensionRequest) is
-    /// built from. By default, these are all columns below the field, and we ignore any outside it.
+    /// Returns the ordinals of the file columns needed to build an
+    /// [extension column](ExtensionRequest). By default, these are all columns below the field. Any
+    /// columns outside the field are ignored.
     ///
     /// # Errors
     ///
@@ -104,10 +105,10 @@ pub trait ExtensionMapping: Debug + Send + Sync {
         Ok(stored.node().leaves.clone().collect())
     }
 
-    /// Returns the stored form of a field, for writing. We call this for each field that has an
-    /// extension name, whatever the name. If it returns `None`, the other extension types are
-    /// tried. If none of them maps the field, it is stored as its Arrow type, and its name is
-    /// written to `ARROW:schema`.
+    /// Returns a field's stored form for writing, or `None` to leave it to the other extension
+    /// types. This is called for each field with an extension name, whatever the name. If no
+    /// extension type maps the field, it is stored as its Arrow type, and its name is written to
+    /// `ARROW:schema`.
     ///
     /// # Errors
     ///
@@ -116,7 +117,7 @@ pub trait ExtensionMapping: Debug + Send + Sync {
     fn to_parquet(&self, field: &Field) -> Result<Option<AnnotatedField>>;
 }
 
-/// A field of the file, in the form that an extension type sees.
+/// A field of the file, as seen by an extension type.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct StoredField<'a> {
@@ -126,8 +127,8 @@ pub struct StoredField<'a> {
     pub ordinal: usize,
     /// The file's key-value metadata.
     pub key_values: &'a [KeyValue],
-    /// The Arrow field that is read if no extension type maps it, after `ARROW:schema` and the
-    /// options were applied. A group contains only the projected fields, and a leaf may be a
+    /// The Arrow field to read if no extension type maps it. `ARROW:schema` and the options are
+    /// already applied to it. A group only contains the projected fields, and a leaf can be a
     /// dictionary.
     pub storage: &'a Field,
     /// The value of each key's first pair, if it is UTF-8.
@@ -136,7 +137,7 @@ pub struct StoredField<'a> {
     pub(crate) nulls: Option<&'a dyn NullColumns>,
 }
 
-/// The footer's information about the nulls of columns in a read's row groups.
+/// The footer's information about all-null columns in a read's row groups.
 pub trait NullColumns: Debug + Send + Sync {
     /// Returns true if statistics show that all values of the column with this ordinal are null.
     fn is_all_null(&self, leaf: usize) -> bool;
@@ -155,8 +156,8 @@ impl<'a> StoredField<'a> {
         &self.node().element
     }
 
-    /// Returns the value of the first pair with this key in the file's key-value metadata, which is
-    /// a lookup in constant time.
+    /// Returns the value of the first pair with this key in the file's key-value metadata. The
+    /// lookup takes constant time.
     #[must_use]
     pub fn value_of(&self, key: &str) -> Option<&'a str> {
         self.values.get(key).copied().flatten()
@@ -168,15 +169,15 @@ impl<'a> StoredField<'a> {
         self.element().logical_type.as_ref()
     }
 
-    /// Returns true if the storage has all of the field's columns. It may not, because a projection
-    /// may have removed a part of a group.
+    /// Returns true if the storage has all of the field's columns. A projection might have removed
+    /// part of a group.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         count_leaves(self.storage.data_type()) >= self.node().leaves.len()
     }
 
     /// Returns true if this file column is all null, according to the statistics of all the read's
-    /// row groups. [`ExtensionMapping::leaves`] may then omit it.
+    /// row groups. [`ExtensionMapping::leaves`] is allowed to omit such a column.
     #[must_use]
     pub fn is_all_null(&self, leaf: usize) -> bool {
         self.nulls.is_some_and(|nulls| nulls.is_all_null(leaf))
@@ -193,7 +194,7 @@ impl<'a> StoredField<'a> {
     }
 }
 
-/// Returns the number of file columns that an array of this type is read from.
+/// Returns the number of file columns behind an array of this type.
 fn count_leaves(data_type: &DataType) -> usize {
     match data_type {
         DataType::Struct(fields) => fields
@@ -224,7 +225,7 @@ pub struct ExtensionField {
 }
 
 impl ExtensionField {
-    /// Creates a field whose arrays are the storage arrays.
+    /// Creates a field with the storage arrays as its arrays.
     #[must_use]
     pub fn of_storage(field: Field) -> Self {
         Self {
@@ -233,7 +234,7 @@ impl ExtensionField {
         }
     }
 
-    /// Creates a field whose arrays are built from the storage arrays.
+    /// Creates a field with its own arrays, built from the storage arrays.
     #[must_use]
     pub fn of_arrays(field: Field) -> Self {
         Self {
@@ -247,9 +248,9 @@ impl ExtensionField {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AnnotatedField {
-    /// The field, which has the same layout, although nested fields may become nullable.
+    /// The field. It must have the same layout, but nested fields can become nullable.
     pub field: Field,
-    /// The annotation, which must be allowed on the type.
+    /// The annotation. It must be allowed on the type.
     pub logical_type: LogicalType,
 }
 
@@ -264,16 +265,16 @@ impl AnnotatedField {
     }
 }
 
-/// A request for an additional column, which an extension type builds from a field. You can also
-/// read the field itself.
+/// A request for an additional column, built by an extension type from a field. The field itself
+/// can be read as well.
 #[derive(Debug, Clone)]
 pub struct ExtensionRequest {
     /// The column's name.
     pub name: String,
-    /// The field's path, in the form of [`Projection::Paths`](crate::Projection::Paths), which must
-    /// not lie in a list or map.
+    /// The field's path, in the form of [`Projection::Paths`](crate::Projection::Paths). The field
+    /// must not lie in a list or map.
     pub path: Vec<String>,
-    /// The extension type that builds the column, with its own settings, such as a path within the
+    /// The extension type for building the column, with its own settings, such as a path within the
     /// field.
     pub extension: Arc<dyn ExtensionMapping>,
 }
@@ -303,9 +304,9 @@ fn is_builtin(element: &SchemaElement) -> bool {
     }
 }
 
-/// Returns the storage field with an extension type's name and metadata. If the file's hint already
-/// assigns this extension type to the field, the hint stays as it is. Returns `None` if the hint
-/// assigns a different one.
+/// Returns the storage field with an extension type's name and metadata, or `None` if the file's
+/// hint assigns a different extension type. If the hint already assigns this one, it stays as it
+/// is.
 fn extended(storage: &Field, name: &str, metadata: Option<&str>) -> Option<Field> {
     if let Some(hinted) = storage.extension_type_name() {
         return (hinted == name).then(|| storage.clone());

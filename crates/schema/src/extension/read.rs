@@ -1,4 +1,4 @@
-//! The application of extension types to a file's fields.
+//! Applying extension types to a file's fields.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use herringbone_format::{Error, KeyValue, Result};
 use super::{BUILTIN, ExtensionField, ExtensionMapping, NullColumns, StoredField, is_builtin};
 use crate::{ArrowWrapper, Node, NodeKind, ParquetSchema};
 
-/// The extension types of a read, with the facts about its file that they need.
+/// A read's extension types, along with the facts they need about the file.
 pub(crate) struct Extensions<'a> {
     pub(crate) schema: &'a ParquetSchema,
     pub(crate) key_values: &'a [KeyValue],
@@ -23,14 +23,13 @@ pub(crate) struct Extensions<'a> {
 }
 
 impl Extensions<'_> {
-    /// Maps a field and the fields below it, and returns true if any of them changed.
+    /// Maps a field and the fields below it, returning true if any of them changed.
     pub(crate) fn apply(&self, node: &mut Node) -> Result<bool> {
         let below = self.apply_below(node)?;
         Ok(self.apply_to(node)? || below)
     }
 
-    /// Maps the fields below a field, rebuilds its type from them, and returns true if any of them
-    /// changed.
+    /// Maps the fields below a field and rebuilds its type. Returns true if any of them changed.
     pub(crate) fn apply_below(&self, node: &mut Node) -> Result<bool> {
         let mut changed = false;
         match &mut node.kind {
@@ -41,8 +40,7 @@ impl Extensions<'_> {
                 }
             }
             NodeKind::List { child, .. } => changed = self.apply(child)?,
-            // A map's entries are not a field of the file, so only the fields below them are
-            // mapped.
+            // A map's entries aren't a field of the file, so we only map the fields below.
             NodeKind::Map { entries, .. } => changed = self.apply_below(entries)?,
         }
         if changed {
@@ -89,7 +87,7 @@ impl Extensions<'_> {
         Ok(true)
     }
 
-    /// Returns true if any extension type could recognize the field.
+    /// Returns true if any extension type might recognize the field.
     fn may_be_known(&self, node: &Node) -> bool {
         !self.types.is_empty() || is_builtin(&self.schema.nodes()[node.schema_node].element)
     }
@@ -106,8 +104,7 @@ impl Extensions<'_> {
         Ok(None)
     }
 
-    /// Rejects a changed type if the arrays stay as they are, because they would not have that
-    /// type.
+    /// Rejects a changed type if the arrays stay as they are, because they wouldn't have that type.
     pub(crate) fn check(
         &self,
         stored: &StoredField<'_>,
@@ -141,8 +138,8 @@ impl Extensions<'_> {
     }
 }
 
-/// Returns true if a node is the list made from a repeated field that has no LIST group. The field
-/// itself then is the list's element.
+/// Returns true if a node is the list made from a repeated field without a LIST group. In this
+/// case, the field itself is the list's element.
 pub(crate) fn is_repeated(node: &Node) -> bool {
     matches!(&node.kind, NodeKind::List { child, .. } if child.schema_node == node.schema_node)
 }
@@ -150,8 +147,8 @@ pub(crate) fn is_repeated(node: &Node) -> bool {
 /// Returns the number of wrappers around a field's storage. The remaining wrappers are part of the
 /// storage.
 ///
-/// An extension type lies inside dictionaries and runs, which concern only the layout of its
-/// arrays. But it lies around the wrappers that turn stored values into the Arrow type's values.
+/// An extension type lies inside dictionaries and runs, since these only concern the layout of its
+/// arrays, but outside the wrappers that turn stored values into the Arrow type's values.
 pub(crate) fn decoded_from(node: &Node) -> usize {
     let is_value = |wrapper: &ArrowWrapper| match wrapper {
         ArrowWrapper::RunEnds { .. } | ArrowWrapper::Dictionary { .. } => false,

@@ -8,8 +8,8 @@
 //! }
 //! ```
 //!
-//! We recognize fields by their names, in any order. We do not inspect values, so the arrays are
-//! the struct's own, shredded as they are stored.
+//! We recognize fields by name, in any order. Values aren't inspected, so the arrays are the
+//! struct's own, shredded as stored.
 
 use std::sync::Arc;
 
@@ -22,22 +22,22 @@ use crate::LOGICAL_TYPE_KEY;
 /// The name of the Arrow extension type for VARIANT groups.
 ///
 /// Its storage is the stored struct, including `typed_value` if values are shredded. A struct of
-/// this name is written as VARIANT, version 1 of the specification. To make arrays of unshredded
-/// values from it, or to shred values, use `herringbone-variant`.
+/// this name is written as VARIANT, version 1 of the specification. To shred or unshred values, use
+/// `herringbone-variant`.
 pub const VARIANT_EXTENSION_NAME: &str = "arrow.parquet.variant";
-/// The name that older writers use.
+/// The name used by older writers.
 const OLD_EXTENSION_NAME: &str = "parquet.variant";
 
 /// The version of the specification.
 const VERSION: i8 = 1;
-/// The maximum nesting depth of the objects and arrays that we inspect.
+/// The maximum nesting depth of objects and arrays to inspect.
 const MAX_DEPTH: usize = 100;
 
 #[derive(Debug)]
 pub(super) struct Variant;
 
 impl ExtensionMapping for Variant {
-    /// Maps whole variants only. If a projection leaves a part of a variant, that part becomes a
+    /// Maps whole variants only. If a projection selects part of a variant, that part becomes a
     /// struct without an extension name.
     fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>> {
         let version = match stored.logical_type() {
@@ -64,8 +64,8 @@ impl ExtensionMapping for Variant {
         Ok(field.map(ExtensionField::of_storage))
     }
 
-    /// Makes unshredded values REQUIRED, because the specification demands it, even if the Arrow
-    /// field is nullable.
+    /// Makes unshredded values REQUIRED even if the Arrow field is nullable, because the
+    /// specification requires it.
     fn to_parquet(&self, field: &Field) -> Result<Option<AnnotatedField>> {
         let name = field.extension_type_name();
         if !matches!(name, Some(VARIANT_EXTENSION_NAME | OLD_EXTENSION_NAME)) {
@@ -101,7 +101,7 @@ fn refused(why: &str) -> Error {
     Error::argument(format!("the field cannot be written as a variant: {why}"))
 }
 
-/// Returns the reason why a type is not a variant's struct, or `None` if it is one.
+/// Returns the reason why a type isn't a variant's struct, or `None` if it is.
 fn mismatch(data_type: &DataType) -> Option<&'static str> {
     let DataType::Struct(fields) = data_type else {
         return Some("its storage must be a struct");

@@ -1,4 +1,4 @@
-//! The search for the extension type of a written field.
+//! Finding the extension type of a written field.
 
 use std::sync::Arc;
 

@@ -1,15 +1,15 @@
-//! Decoding of base64 text to hints.
+//! Decoding base64 text to hints.
 //!
 //! ```text
 //! base64( [0xFFFFFFFF]  i32 length  flatbuffer Message { Schema } )
 //!          absent in files of old writers
 //! ```
 //!
-//! A file may have many more columns than a caller reads. Therefore, we decode the top-level fields
-//! one at a time and on demand, so that damage in one does not affect the others.
+//! A file can have many more columns than a caller reads, so we decode top-level fields lazily.
+//! That way, damage in one field doesn't affect the others either.
 //!
-//! Bounds checks do not rule out that many tables refer to the same one, so that a few bytes unfold
-//! to a huge tree. To prevent that, we derive a budget from the message's length.
+//! Bounds checks alone are not enough, because many tables can refer to the same one, so that a few
+//! bytes unfold to a huge tree. To prevent this, we derive a budget from the message's length.
 
 use std::collections::HashMap;
 
@@ -37,7 +37,7 @@ pub(crate) fn bytes_of(text: &str) -> Result<Vec<u8>, String> {
         .map_err(|_| "it is not base64".to_owned())
 }
 
-/// A file's Arrow schema, whose fields are still encoded.
+/// A file's Arrow schema, with its fields still encoded.
 pub(crate) struct ArrowSchemaHint<'a> {
     pub(crate) metadata: Vec<(String, String)>,
     fields: Tables<'a>,
@@ -47,11 +47,11 @@ pub(crate) struct ArrowSchemaHint<'a> {
 impl<'a> ArrowSchemaHint<'a> {
     /// Finds the schema in the bytes of `ARROW:schema`.
     ///
-    /// Fails with the reason why the whole hint is unusable. A field of an unknown type does not
-    /// fail, but is [`HintKind::Foreign`].
+    /// Fails with the reason why the whole hint is unusable. An unknown field type is not an error,
+    /// but becomes [`HintKind::Foreign`].
     ///
-    /// The message may have one field for each eight of its bytes, and at least four times its
-    /// length in names and metadata.
+    /// The budget is one field per eight bytes of the message, and at least four times its length
+    /// in names and metadata.
     pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, String> {
         let message = message(bytes).ok_or("its length is wrong")?;
         let root = Table::root(message)?;
@@ -61,7 +61,7 @@ impl<'a> ArrowSchemaHint<'a> {
             _ => return Err("it does not contain a schema".to_owned()),
         };
         let mut decoder = Decoder::new(message.len());
-        // The metadata's other pairs are left out, because the file's own metadata has them.
+        // We skip the metadata's other pairs, since the file's own metadata has them.
         let (metadata, _) = decoder.metadata(schema.tables(ipc::Schema::VT_CUSTOM_METADATA)?)?;
         Ok(Self {
             metadata,
@@ -77,8 +77,8 @@ impl<'a> ArrowSchemaHint<'a> {
         Ok(place < self.fields.len() && self.name(place)? == Some(name.as_bytes()))
     }
 
-    /// Returns the names of the fields. A name is `None` if it is invalid, or if the names unfold
-    /// to more bytes than the message's length justifies.
+    /// Returns the field names. A name is `None` if it is invalid, or if the names unfold to more
+    /// bytes than the message's length justifies.
     pub(crate) fn names(&self) -> Vec<Option<&'a [u8]>> {
         let mut decoder = self.decoder.clone();
         let names = (0..self.fields.len()).map(|place| {
@@ -100,8 +100,8 @@ impl<'a> ArrowSchemaHint<'a> {
     }
 }
 
-/// Puts bytes in place of the values that these keys have in the metadata of a schema's message.
-/// The values there have the same lengths.
+/// Overwrites the values of these keys in a schema message's metadata. Each new value must be as
+/// long as the old one.
 ///
 /// Fails with the reason why a value cannot be replaced.
 pub(crate) fn put_values(
@@ -130,7 +130,7 @@ pub(crate) fn put_values(
     Ok(())
 }
 
-/// Returns the flatbuffer without the marker and the length before it.
+/// Returns the flatbuffer without its leading marker and length.
 fn message(bytes: &[u8]) -> Option<&[u8]> {
     const CONTINUATION: [u8; 4] = [0xFF; 4];
     let bytes = bytes.strip_prefix(&CONTINUATION).unwrap_or(bytes);
@@ -145,10 +145,9 @@ struct Decoder {
 }
 
 impl Decoder {
-    /// The maximum depth of fields, which is more than other flatbuffer readers allow.
+    /// The maximum nesting depth of fields. Other flatbuffer readers allow less.
     const MAX_DEPTH: usize = 64;
-    /// The number of bytes of names and metadata that are always allowed, because writers may share
-    /// strings.
+    /// The number of name and metadata bytes always allowed, because writers can share strings.
     const TEXT_FLOOR: usize = 1 << 20;
 
     fn new(message_bytes: usize) -> Self {
@@ -172,8 +171,8 @@ impl Decoder {
         Ok(text.to_owned())
     }
 
-    /// Returns the pairs that are text, and the number of other pairs. There may be such pairs
-    /// because other libraries write any bytes.
+    /// Returns the text pairs and the number of other pairs. The latter exist because other
+    /// libraries write arbitrary bytes.
     fn metadata(&mut self, pairs: Tables<'_>) -> Result<(Vec<(String, String)>, usize), String> {
         let (mut metadata, mut left_out) = (Vec::new(), 0);
         let mut has_extension_metadata = true;
@@ -194,7 +193,7 @@ impl Decoder {
             }
         }
         if !has_extension_metadata {
-            // Without its parameters, the extension type would mean nothing, so we drop its name,
+            // The extension type would be meaningless without its parameters, so we drop its name
             // too.
             metadata.retain(|(key, _)| key != EXTENSION_TYPE_NAME_KEY);
         }
@@ -308,10 +307,10 @@ fn runs(children: Vec<Hint>) -> Option<HintKind> {
     })
 }
 
-/// Returns a name for a type that Arrow does not have.
+/// Returns a name for a type unknown to Arrow.
 fn describe(name: ipc::Type, details: Table<'_>) -> Result<String, Invalid> {
     if name == ipc::Type::Int {
-        // Polars has 128-bit integers, for example.
+        // For example, Polars has 128-bit integers.
         let bit_width = details.i32_or(ipc::Int::VT_BITWIDTH, 0)?;
         let sign = match details.bool(ipc::Int::VT_IS_SIGNED)? {
             true => "",
@@ -329,7 +328,7 @@ fn type_name(name: ipc::Type) -> String {
     )
 }
 
-/// Returns the type of a field without child fields, if we know it.
+/// Returns the type of a field without children, or `None` if it is unknown.
 fn leaf(name: ipc::Type, details: Table<'_>) -> Result<Option<DataType>, Invalid> {
     Ok(Some(match name {
         ipc::Type::Null => DataType::Null,
@@ -456,8 +455,8 @@ mod tests {
 
     use super::*;
 
-    /// Decodes a list of structs of three columns, whose names have seven letters in all, under a
-    /// budget.
+    /// Decodes a list of structs under a budget. Each struct has three columns, and the names have
+    /// seven letters in all.
     fn under(fields_left: usize, text_left: usize) -> Result<Hint, String> {
         let columns = ["x", "y", "z"].map(|name| Field::new(name, DataType::Int32, true));
         let item = Field::new("item", DataType::Struct(Vec::from(columns).into()), true);

@@ -1,4 +1,4 @@
-//! The text of an Arrow schema for a file's metadata, which is a message of Arrow IPC in base64.
+//! Encoding an Arrow schema for a file's metadata, as a base64 Arrow IPC message.
 
 use std::collections::HashMap;
 
@@ -10,8 +10,8 @@ use herringbone_format::{Error, Result};
 
 use super::decode::put_values;
 
-/// The number of metadata bytes that fit in a footer of 2 GiB, which has them once plain and once
-/// in base64 (4 bytes for 3).
+/// The most metadata bytes that fit in a 2 GiB footer. The footer contains them twice, once plain
+/// and once in base64 (4 bytes for 3).
 const MAX_METADATA_BYTES: u64 = i32::MAX as u64 / 7 * 3;
 
 /// Returns an Arrow schema in IPC form, in base64.
@@ -31,8 +31,8 @@ pub(crate) fn arrow_schema_text(
     )
 }
 
-/// Returns an Arrow schema whose metadata may be any bytes. Note that Arrow C++ reads and writes
-/// such schemas, too.
+/// Returns the text of an Arrow schema with arbitrary bytes as metadata. Note that Arrow C++ reads
+/// and writes such schemas too.
 pub(crate) fn text_of(fields: &Fields, metadata: HashMap<String, Vec<u8>>) -> Result<String> {
     const CONTINUATION: [u8; 4] = [0xFF; 4];
     let lengths = metadata.iter().map(|(key, value)| key.len() + value.len());
@@ -44,8 +44,8 @@ pub(crate) fn text_of(fields: &Fields, metadata: HashMap<String, Vec<u8>>) -> Re
             MAX_METADATA_BYTES,
         ));
     }
-    // Arrow's writer takes only text. For other bytes, we pass a text of the same length, and put
-    // the bytes in its place afterwards.
+    // Arrow's writer only takes text. For other bytes, we pass a placeholder of the same length and
+    // patch in the bytes afterwards.
     let mut others = HashMap::new();
     let metadata = metadata.into_iter().map(|(key, value)| {
         let value = String::from_utf8(value).unwrap_or_else(|error| {

@@ -1,13 +1,13 @@
-//! The exact Arrow schema, which Herringbone keeps for itself if the schema for all readers cannot
-//! express everything.
+//! The exact Arrow schema. Herringbone stores it for itself if the common schema for all readers
+//! cannot express everything.
 //!
-//! Readers that trust `ARROW:schema` treat groups in dictionaries, or decimals of negative scale,
-//! as an error. So `ARROW:schema` has their stored form, and [`EXACT_SCHEMA_KEY`] has the original
-//! schema next to it. We do the same for schemas with ordered dictionaries of anything but text and
-//! bytes, because only for text and bytes do all writers keep the order that they promise.
+//! Readers that trust `ARROW:schema` fail on dictionaries of groups and on decimals with a negative
+//! scale. So `ARROW:schema` has the stored form of these, and [`EXACT_SCHEMA_KEY`] has the original
+//! schema next to it. We do the same for ordered dictionaries of anything but text and bytes,
+//! because only for those two do all writers keep the promised order.
 //!
-//! Libraries copy unknown keys into files that they write from the data. To detect an outdated
-//! exact schema, we put a digest of the `ARROW:schema` that it belongs to in front of it:
+//! Note that libraries copy unknown keys into new files written from the data. To detect an
+//! outdated exact schema, we prefix it with a digest of its `ARROW:schema`:
 //!
 //! ```text
 //! FNV-1a of the text of ARROW:schema, 16 hexadecimal digits   space   text as that of ARROW:schema
@@ -17,8 +17,7 @@ use herringbone_format::KeyValue;
 
 use crate::{ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY};
 
-/// Returns the value of [`EXACT_SCHEMA_KEY`] for an `ARROW:schema`, where both schemas are base64
-/// text.
+/// Returns the value of [`EXACT_SCHEMA_KEY`] for an `ARROW:schema`. Both schemas are base64 text.
 pub(crate) fn exact_value(arrow_schema: &str, exact: &str) -> String {
     format!("{:016x} {exact}", digest(arrow_schema))
 }
@@ -27,11 +26,12 @@ pub(crate) fn exact_value(arrow_schema: &str, exact: &str) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SchemaText<'a> {
     pub(crate) base64: &'a str,
-    /// True if Herringbone wrote the schema or the caller gave it, so that all of it is meant.
+    /// True if the schema was written by Herringbone or given by the caller, so that all of it can
+    /// be trusted.
     pub(crate) is_exact: bool,
 }
 
-/// Returns the most exact Arrow schema that the file's metadata has.
+/// Returns the most exact Arrow schema in the file's metadata.
 pub(crate) fn most_exact(key_values: &[KeyValue]) -> Option<SchemaText<'_>> {
     let value = |key| {
         let pair = key_values.iter().find(|pair| pair.key == key);
@@ -39,8 +39,8 @@ pub(crate) fn most_exact(key_values: &[KeyValue]) -> Option<SchemaText<'_>> {
     };
     let arrow_schema = value(ARROW_SCHEMA_KEY)?;
     let exact = value(EXACT_SCHEMA_KEY).and_then(|value| value.split_once(' '));
-    // We only compute the digest if there is an exact schema, because few files have one, and
-    // digesting a wide schema takes time.
+    // We only compute the digest if there is an exact schema. Few files have one, and digesting a
+    // wide schema takes time.
     let exact = exact.filter(|(of, _)| *of == format!("{:016x}", digest(arrow_schema)));
     Some(SchemaText {
         base64: exact.map_or(arrow_schema, |(_, exact)| exact),
@@ -48,7 +48,7 @@ pub(crate) fn most_exact(key_values: &[KeyValue]) -> Option<SchemaText<'_>> {
     })
 }
 
-/// Computes the 64-bit FNV-1a hash, which suffices because it only has to detect accidental
+/// Computes the 64-bit FNV-1a hash. This is enough, since it only has to detect accidental
 /// differences.
 fn digest(text: &str) -> u64 {
     const BASIS: u64 = 0xCBF2_9CE4_8422_2325;

@@ -1,4 +1,4 @@
-//! A reader of the small part of flatbuffers that a schema needs.
+//! A minimal flatbuffer reader, covering only what a schema needs.
 //!
 //! ```text
 //! buffer   u32 to the root table
@@ -9,9 +9,9 @@
 //! text     u32 number of bytes, UTF-8
 //! ```
 //!
-//! Offsets count from their own position, and forward, except for a vtable's offset. We check
-//! nothing before we access it, so that reading a few fields of a wide schema is cheap, and damage
-//! in one field does not affect the others.
+//! Offsets count from their own position, and forward, except for a vtable's offset. We only check
+//! bytes when they are accessed. This makes it cheap to read a few fields of a wide schema, and
+//! damage in one field doesn't affect the others.
 
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ impl From<Invalid> for String {
 
 type Result<T> = std::result::Result<T, Invalid>;
 
-/// A table, whose slots we name by their position in the vtable, as generated code does.
+/// A table. Slots are named by their position in the vtable, as in generated code.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Table<'a> {
     bytes: &'a [u8],
@@ -54,7 +54,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Returns a field's position, unless the field is absent.
+    /// Returns a field's position, or `None` if the field is absent.
     fn field(self, slot: u16) -> Result<Option<usize>> {
         let slot = usize::from(slot);
         if slot >= self.vtable.len() {
@@ -96,7 +96,7 @@ impl<'a> Table<'a> {
             .transpose()
     }
 
-    /// Returns a text that is not yet checked to be UTF-8.
+    /// Returns a text without checking that it is UTF-8.
     pub(super) fn text(self, slot: u16) -> Result<Option<&'a [u8]>> {
         let place = self.place_of_text(slot)?;
         place
@@ -104,7 +104,7 @@ impl<'a> Table<'a> {
             .transpose()
     }
 
-    /// Returns the place of a text in the buffer.
+    /// Returns a text's place in the buffer.
     pub(super) fn place_of_text(self, slot: u16) -> Result<Option<Range<usize>>> {
         let Some(at) = self.field(slot)? else {
             return Ok(None);
@@ -117,7 +117,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns a vector of tables, which is empty if the field is absent.
+    /// Returns a vector of tables, or an empty one if the field is absent.
     pub(super) fn tables(self, slot: u16) -> Result<Tables<'a>> {
         let Some(at) = self.field(slot)? else {
             return Ok(Tables::default());
@@ -158,15 +158,15 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// Returns the length of the vector or text that the offset at `at` leads to, and the bytes after
-/// that length.
+/// Follows the offset at `at` to a vector or text, returning its length and the bytes after the
+/// length.
 fn vector(bytes: &[u8], at: usize) -> Result<(usize, &[u8])> {
     let rest = bytes.get(follow(bytes, at)?..).ok_or(Invalid)?;
     let (length, rest) = rest.split_first_chunk().ok_or(Invalid)?;
     Ok((u32::from_le_bytes(*length) as usize, rest))
 }
 
-/// Returns the position that the offset at `at` leads to, which may lie outside the buffer.
+/// Follows the offset at `at`. The resulting position might lie outside the buffer.
 fn follow(bytes: &[u8], at: usize) -> Result<usize> {
     let offset = u32::from_le_bytes(array(bytes, at)?) as usize;
     at.checked_add(offset).ok_or(Invalid)

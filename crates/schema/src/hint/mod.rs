@@ -1,11 +1,10 @@
-//! The Arrow schema that a writer left in the file, with the properties that Parquet cannot
-//! express.
+//! The Arrow schema embedded in a file by its writer, for properties that Parquet cannot express.
 //!
 //! Writers of Arrow data store their original schema under `ARROW:schema`. It is only a hint,
 //! because one library may have written the file and another annotated it, with types that we do
-//! not know. So we decode it field by field into [`Hint`]s ([`decode`]), and apply a hint only if
-//! the stored values can be read that way ([`restore`]). We leave out anything that does not fit,
-//! with a warning, so that nothing in a hint makes a file unreadable.
+//! not know. So we decode it field by field into [`Hint`]s ([`decode`]), and only apply a hint if
+//! the stored values can be read that way ([`restore`]). Anything that doesn't fit is dropped with
+//! a warning, so that a hint can never make a file unreadable.
 
 mod decode;
 mod encode;
@@ -31,12 +30,12 @@ pub(crate) struct Hint {
     pub(crate) name: Option<String>,
     pub(crate) nullable: bool,
     pub(crate) metadata: Vec<(String, String)>,
-    /// The number of metadata pairs that are not text, which Arrow cannot represent.
+    /// The number of non-text metadata pairs. Arrow cannot represent these.
     pub(crate) left_out: usize,
     pub(crate) kind: HintKind,
-    /// The keys' type, if the field was dictionary encoded. `kind` is then the type of the values.
+    /// The key type, if the field was dictionary encoded. `kind` is then the value type.
     pub(crate) dictionary_key: Option<DataType>,
-    /// True if the order of the dictionary's values is meaningful.
+    /// True if the dictionary's value order is meaningful.
     pub(crate) is_ordered: bool,
 }
 
@@ -51,11 +50,11 @@ pub(crate) enum HintKind {
         sorted: bool,
     },
     RunEndEncoded {
-        /// The run ends, whose type is allowed for them.
+        /// The run ends. Their type is already checked.
         run_ends: Box<Hint>,
         values: Box<Hint>,
     },
-    /// A type that this version does not know, or that is inconsistent.
+    /// An unknown or inconsistent type.
     Foreign(String),
 }
 

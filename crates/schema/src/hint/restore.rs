@@ -1,4 +1,4 @@
-//! The application of those hints that fit the file's fields.
+//! Applying the hints that fit the file's fields.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -16,24 +16,24 @@ use crate::{
     ListLayout, Node, NodeKind, ParquetSchema, SchemaOptions,
 };
 
-/// The dictionary in a hint, without its values.
+/// A hinted dictionary, without its values.
 pub(crate) struct HintedDictionary {
     pub(crate) key: DataType,
     pub(crate) is_ordered: bool,
 }
 
-/// The state while a file's hints are applied to its fields.
+/// The state while applying a file's hints to its fields.
 pub(crate) struct Restore<'a> {
     schema: &'a ParquetSchema,
     options: &'a SchemaOptions,
-    /// One flag per node, true if its annotation is ignored. We then ignore the hint, too, because
-    /// it agrees with the annotation.
+    /// One flag per node, true if its annotation is ignored. The hint is then ignored too, since it
+    /// agrees with the annotation.
     ignored: &'a [bool],
-    /// True if the hints come from Herringbone or the caller, who promise no more than the file
-    /// contains.
+    /// True if the hints come from Herringbone or the caller, and so never promise more than the
+    /// file contains.
     pub(crate) is_exact: bool,
     pub(crate) warnings: &'a mut Warnings,
-    /// The dictionaries in hints by leaf, for columns that were dictionaries in Arrow.
+    /// Hinted dictionaries by leaf, for columns that were dictionaries in Arrow.
     pub(crate) dictionaries: HashMap<usize, HintedDictionary>,
 }
 
@@ -55,8 +55,8 @@ impl<'a> Restore<'a> {
     }
 
     /// Applies the hints to the top-level fields. Each field comes with its position among all the
-    /// file's top-level fields. We match fields as [`Self::fields`] does, and decode only the hints
-    /// of these fields.
+    /// file's top-level fields. Fields are matched as in [`Self::fields`], but only these fields'
+    /// hints are decoded.
     pub(crate) fn schema(
         &mut self,
         places: &[usize],
@@ -86,7 +86,8 @@ impl<'a> Restore<'a> {
         }
     }
 
-    /// Applies the hints to sibling fields, by position if the names agree, and otherwise by name.
+    /// Applies the hints to sibling fields, by position if the names agree, or by name if they
+    /// don't.
     fn fields(&mut self, nodes: &mut [Node], hints: &[Hint]) {
         let mut by_name = None;
         for (place, node) in nodes.iter_mut().enumerate() {
@@ -107,10 +108,10 @@ impl<'a> Restore<'a> {
         }
     }
 
-    /// Applies a hint to a field, whose name the caller restores.
+    /// Applies a hint to a field. The caller has to restore its name.
     fn node(&mut self, node: &mut Node, outer: &Hint) {
         if self.ignored.get(node.schema_node) == Some(&true) {
-            // A map whose annotation is ignored is a list here, but its contents keep their hints.
+            // A map with an ignored annotation is a list here, but its contents keep their hints.
             if let (NodeKind::List { child, .. }, HintKind::Map { entries, .. }) =
                 (&mut node.kind, &outer.kind)
             {
@@ -124,8 +125,8 @@ impl<'a> Restore<'a> {
             (NodeKind::Leaf { leaf, .. }, HintKind::Leaf(data_type)) => {
                 let leaf = *leaf;
                 let fits = self.leaf(node, data_type, &mut wrappers);
-                // We take the dictionary out of the wrappers, because columns make dictionaries
-                // themselves.
+                // We take the dictionary out of the wrappers, because columns decode to
+                // dictionaries by themselves.
                 if fits
                     && let Some(ArrowWrapper::Dictionary { key }) =
                         wrappers.pop_if(|wrapper| is_dictionary(wrapper))
@@ -199,8 +200,8 @@ impl<'a> Restore<'a> {
         ) {
             wrappers.retain(|wrapper| !is_dictionary(wrapper));
         }
-        // In an array of runs, only the values can be null, so the file may exclude nulls even if
-        // the field does not.
+        // In a run-end encoded array, only the values can be null. So the file can rule out nulls
+        // even if the field doesn't.
         let has_runs = wrappers
             .iter()
             .any(|wrapper| matches!(wrapper, ArrowWrapper::RunEnds { .. }));
@@ -210,8 +211,8 @@ impl<'a> Restore<'a> {
         node.wrappers = wrappers;
     }
 
-    /// Applies a hint to a list's child, or to a map's key or value. We find it by position,
-    /// because its name is free.
+    /// Applies a hint to a list's child, or to a map's key or value. These are found by position,
+    /// because writers are free to name them.
     fn named(&mut self, node: &mut Node, hint: &Hint) {
         if let Some(name) = &hint.name {
             node.set_name(name);
@@ -219,7 +220,7 @@ impl<'a> Restore<'a> {
         self.node(node, hint);
     }
 
-    /// Applies a hint to a map's entries, whose key and value are matched by position.
+    /// Applies a hint to a map's entries, matching key and value by position.
     fn entries(&mut self, entries: &mut Node, hint: &Hint) {
         let (NodeKind::Struct(fields), HintKind::Struct(hints)) = (&mut entries.kind, &hint.kind)
         else {
@@ -235,7 +236,7 @@ impl<'a> Restore<'a> {
         self.merge_metadata(entries, &hint.metadata, true);
     }
 
-    /// Applies the hinted type of a column's values, and adds the wrappers that this type needs.
+    /// Applies the hinted type of a column's values, adding any wrappers it needs.
     fn leaf(
         &mut self,
         node: &mut Node,
@@ -262,8 +263,8 @@ impl<'a> Restore<'a> {
         true
     }
 
-    /// Adds a hint's metadata, but keeps the metadata from the file itself. An extension type is
-    /// taken as a whole, and only if the field has the hinted storage.
+    /// Adds a hint's metadata, without overriding metadata from the file itself. An extension type
+    /// is all or nothing, and requires the field to have the hinted storage.
     fn merge_metadata(&self, node: &mut Node, hint: &[(String, String)], fits: bool) {
         if hint.is_empty() {
             return;
@@ -282,7 +283,7 @@ impl<'a> Restore<'a> {
         );
         for (key, value) in hint {
             let refused = match key.as_str() {
-                // The file decides this, so a hint counts only if it agrees.
+                // The file decides this, so we only use a hint that agrees.
                 LOGICAL_TYPE_KEY => {
                     stored.as_ref().map(ToString::to_string).as_ref() != Some(value)
                 }
@@ -293,7 +294,7 @@ impl<'a> Restore<'a> {
                 metadata.insert(key.clone(), value.clone());
             }
         }
-        // Some writers add an empty string as the metadata of a UUID, where there should be none.
+        // Some writers give a UUID an empty string as metadata, although it should have none.
         let is_uuid =
             metadata.get(EXTENSION_TYPE_NAME_KEY).map(String::as_str) == Some("arrow.uuid");
         if is_uuid && !self.is_exact {
@@ -333,10 +334,10 @@ impl<'a> Restore<'a> {
     }
 }
 
-/// Returns the dictionaries and runs around a field, from the outside in, and the field inside
-/// them.
+/// Returns the dictionaries and runs around a field, from the outside in, and the innermost field.
 ///
-/// An array of runs has its nulls among the values, so the values may be null if the field may be.
+/// A run-end encoded array has its nulls among the values, so the values are nullable if the field
+/// is.
 fn wrappers(outer: &Hint, nullable: bool) -> (Vec<ArrowWrapper>, &Hint) {
     let mut wrappers = Vec::new();
     let mut hint = outer;
@@ -344,7 +345,7 @@ fn wrappers(outer: &Hint, nullable: bool) -> (Vec<ArrowWrapper>, &Hint) {
     loop {
         if let Some(key) = &hint.dictionary_key {
             wrappers.push(ArrowWrapper::Dictionary { key: key.clone() });
-            // Null slots have no key, so that no value needs to be null.
+            // Null slots have a null key, so no value has to be null.
             nullable = false;
         }
         let HintKind::RunEndEncoded { run_ends, values } = &hint.kind else {
@@ -366,7 +367,7 @@ fn is_dictionary(wrapper: &ArrowWrapper) -> bool {
     matches!(wrapper, ArrowWrapper::Dictionary { .. })
 }
 
-/// Returns true if the fields are only the placeholder column of a struct that has no fields.
+/// Returns true if the fields are only the placeholder column of an empty struct.
 fn stands_for_no_fields(fields: &[Node]) -> bool {
     match fields {
         [only] => only.field.name() == EMPTY_STRUCT_CHILD && only.field.data_type().is_null(),
@@ -374,7 +375,7 @@ fn stands_for_no_fields(fields: &[Node]) -> bool {
     }
 }
 
-/// Returns the position of each name, or `None` if the name occurs several times.
+/// Returns the position of each name, or `None` for duplicate names.
 fn unique<N: Eq + Hash>(names: impl IntoIterator<Item = Option<N>>) -> HashMap<N, Option<usize>> {
     let mut by_name = HashMap::new();
     for (place, name) in names.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The types that a column's values can be read as, given a hint.
+//! Choosing the type to read a column's values as, given a hint.
 
 use std::sync::Arc;
 
@@ -7,8 +7,9 @@ use herringbone_format::Type;
 
 use crate::{ArrowWrapper, ByteLayout, Conversion, SchemaOptions};
 
-/// Returns the type that a column is read as. This is the hint's type, something in between, or the
-/// file's type if the hint adds nothing usable. Returns `None` if the two contradict each other.
+/// Returns the type to read a column as. This is the hint's type, something in between, or the
+/// file's type if the hint adds nothing usable. If the two contradict each other, the result is
+/// `None`.
 ///
 /// `file` is the column's type according to the file alone, under the same options.
 pub(crate) fn restored(
@@ -52,8 +53,8 @@ pub(crate) fn restored(
     }
 }
 
-/// Returns the wrapper between a decimal of scale 0 in the file and one of a negative scale in the
-/// hint. The latter has fewer digits, and the negated scale is their difference.
+/// Returns the wrapper for a decimal with scale 0 in the file and a negative scale in the hint. The
+/// hint's decimal has fewer digits, and the negated scale is the difference.
 pub(super) fn negative_scale(file: &DataType, hint: &DataType) -> Option<ArrowWrapper> {
     let (_, precision, 0) = decimal(file)? else {
         return None;
@@ -70,7 +71,7 @@ pub(super) fn negative_scale(file: &DataType, hint: &DataType) -> Option<ArrowWr
     })
 }
 
-/// Returns the number of digits that fit in the type's width, the precision and the scale.
+/// Returns a decimal type's digit capacity, precision and scale.
 fn decimal(data_type: &DataType) -> Option<(u8, u8, i8)> {
     match *data_type {
         DataType::Decimal32(precision, scale) => Some((9, precision, scale)),
@@ -81,8 +82,9 @@ fn decimal(data_type: &DataType) -> Option<(u8, u8, i8)> {
     }
 }
 
-/// Combines two timestamp types. The file determines the unit, and whether values are instants. The
-/// hint determines the zone's name, and seconds, which Parquet stores as milliseconds.
+/// Combines two timestamp types. The file determines the unit and whether values are instants. The
+/// hint determines the zone's name. It also determines if the unit is seconds, since Parquet stores
+/// these as milliseconds.
 fn timestamp(
     file: &DataType,
     hint: &DataType,
@@ -94,7 +96,7 @@ fn timestamp(
         return None;
     };
     if physical == Type::Int96 {
-        // INT96 has neither a unit nor a zone of its own, so we take the hint's.
+        // INT96 has neither a unit nor a zone, so we take the hint's.
         let unit = match options.int96_unit {
             TimeUnit::Nanosecond => *hint_unit,
             chosen => chosen,
@@ -107,7 +109,7 @@ fn timestamp(
     let zone: Option<Arc<str>> = match (zone, hint_zone) {
         (Some(_), Some(named)) => Some(named.clone()),
         (zone, None) => zone.clone(),
-        // The two contradict each other, because according to the file, these are not instants.
+        // This is a contradiction, because according to the file, these aren't instants.
         (None, Some(_)) => return None,
     };
     Some(match (unit, hint_unit) {

@@ -1,4 +1,4 @@
-//! Reading of a field's annotation.
+//! Reading a field's annotation.
 
 use herringbone_format::{
     ConvertedType, EdgeInterpolationAlgorithm, LogicalType, Result, SchemaElement, TimeUnit,
@@ -59,7 +59,7 @@ pub(super) fn annotation(cursor: &mut Cursor<'_>, element: &mut SchemaElement) -
     let start = cursor.offset();
     let name = cursor.bare(ANNOTATION)?.to_ascii_uppercase();
     let logical_type = match name.as_str() {
-        // The `parquet` crate has this name for a missing annotation.
+        // The `parquet` crate's name for a missing annotation.
         "NONE" => return Ok(()),
         "STRING" => LogicalType::String,
         "MAP" => LogicalType::Map,
@@ -114,7 +114,7 @@ pub(super) fn annotation(cursor: &mut Cursor<'_>, element: &mut SchemaElement) -
     Ok(())
 }
 
-/// Returns the older annotation that has a name of its own.
+/// Returns the older annotation with this name, if the name isn't shared with a logical type.
 fn older_name(name: &str) -> Option<ConvertedType> {
     Some(match name {
         "UTF8" => ConvertedType::Utf8,
@@ -238,8 +238,7 @@ fn edges(cursor: &mut Cursor<'_>) -> Result<EdgeInterpolationAlgorithm> {
     )
 }
 
-/// Reads an annotation of a later version, which consists of its field's ID and its parameters in
-/// hexadecimal.
+/// Reads an annotation from a later version, given as its field ID and hexadecimal parameters.
 fn unrecognized(cursor: &mut Cursor<'_>) -> Result<LogicalType> {
     cursor.expect('(', UNRECOGNIZED)?;
     let field_id = cursor.number(UNRECOGNIZED)?;
@@ -258,7 +257,7 @@ fn unrecognized(cursor: &mut Cursor<'_>) -> Result<LogicalType> {
     })
 }
 
-/// Returns the bytes after `0x`, which has two digits per byte.
+/// Returns the bytes after `0x`, with two digits per byte.
 fn bytes(word: &str) -> Option<Vec<u8>> {
     let digits = word.strip_prefix("0x")?.as_bytes();
     let pairs = digits.chunks(2).map(|pair| match *pair {

@@ -1,4 +1,4 @@
-//! A place in a schema's text, and the errors that name it.
+//! A cursor over a schema's text, with errors that name the place.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use herringbone_format::{Error, ErrorKind, Remedy, Result};
 
 use super::word::{Word, ends_word};
 
-/// The maximum number of characters that an error message shows of the text.
+/// The most characters of the text to show in an error message.
 const LONGEST_EXCERPT: usize = 40;
 
 /// The maximum number of digits in an escape `\u{…}`.
@@ -31,7 +31,7 @@ pub(super) struct Expected {
     pub(super) advice: &'static str,
 }
 
-/// The rest of a text that is not read yet.
+/// The unread rest of a text.
 pub(super) struct Cursor<'a> {
     text: &'a str,
     rest: &'a str,
@@ -56,7 +56,7 @@ impl<'a> Cursor<'a> {
         self.rest.is_empty()
     }
 
-    /// Reads `mark` if it is next, and returns false if it is not.
+    /// Reads `mark` if it is next, or returns false otherwise.
     pub(super) fn take(&mut self, mark: char) -> bool {
         let rest = self.rest.strip_prefix(mark);
         if let Some(rest) = rest {
@@ -85,7 +85,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads a word, which is bare or in quotes.
+    /// Reads a word, either bare or in quotes.
     pub(super) fn word(&mut self, expected: Expected) -> Result<Cow<'a, str>> {
         match self.rest.strip_prefix('"') {
             Some(rest) => self.quoted(rest).map(Cow::Owned),
@@ -93,7 +93,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads a number, which must fit in `T`.
+    /// Reads a number that fits in `T`.
     pub(super) fn number<T: FromStr>(&mut self, expected: Expected) -> Result<T> {
         let start = self.offset();
         let word = self.bare(expected)?;
@@ -122,12 +122,12 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Creates the error for a text that does not continue as it must.
+    /// Creates the error for unexpected text at the current place.
     pub(super) fn unexpected(&self, expected: Expected) -> Error {
         self.unexpected_at(self.offset(), expected)
     }
 
-    /// Creates the error for a word that starts at `offset`.
+    /// Creates the error for an unexpected word at `offset`.
     pub(super) fn unexpected_at(
         &self,
         offset: usize,
@@ -140,7 +140,8 @@ impl<'a> Cursor<'a> {
         )
     }
 
-    /// Creates the error for a node at `offset` that exceeds one of the [`Limits`](herringbone_format::Limits).
+    /// Creates the error for a node at `offset` exceeding one of the
+    /// [`Limits`](herringbone_format::Limits).
     pub(super) fn limit(&self, offset: usize, limit: &'static str, allowed: usize) -> Error {
         let (line, column) = self.place(offset);
         let message = format!(
@@ -155,7 +156,7 @@ impl<'a> Cursor<'a> {
         Error::argument(format!("schema, line {line}, column {column}: {message}"))
     }
 
-    /// Returns the text at `offset`, which is a word, a mark, or the text's end.
+    /// Describes the text at `offset`: a word, a mark, or the text's end.
     fn excerpt(&self, offset: usize) -> String {
         let rest = self.text.get(offset..).unwrap_or_default();
         let end = match rest.find(ends_word) {
@@ -175,7 +176,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Returns the line and the column of `offset`, both counted from one. The column counts
-    /// characters, and not bytes.
+    /// characters rather than bytes.
     fn place(&self, offset: usize) -> (usize, usize) {
         let before = self.text.get(..offset).unwrap_or(self.text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -185,7 +186,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Returns a part of the text in a form that can be shown. Marks are not quoted.
+/// Returns an excerpt in printable form. Marks are not quoted.
 fn printable(excerpt: &str) -> String {
     match excerpt.chars().all(|c| c.is_ascii_graphic()) {
         true => excerpt.to_owned(),
@@ -193,8 +194,8 @@ fn printable(excerpt: &str) -> String {
     }
 }
 
-/// Returns the character of the escape at the start of `text`, which follows a backslash, and the
-/// rest of the text.
+/// Returns the character escaped at the start of `text`, right after the backslash, and the
+/// remaining text.
 fn escape(text: &str) -> Option<(char, &str)> {
     let mut chars = text.chars();
     let c = match chars.next()? {

@@ -1,4 +1,4 @@
-//! The schema as text, in the message syntax of the specification and of other libraries.
+//! Schemas as text, in the message syntax of the specification and of other libraries.
 //!
 //! ```text
 //! message  = "message" word "{" field* "}"
@@ -8,8 +8,8 @@
 //! annotated = [ "(" annotation ")" ] [ "=" id ]
 //! ```
 //!
-//! A word is a name, or the coordinate reference system of an annotation, and it is in double
-//! quotes if it could be read as something else. See [`word`].
+//! A word is a name or an annotation's coordinate reference system. It is in double quotes if it
+//! could be read as something else. See [`word`].
 
 mod annotation;
 mod cursor;
@@ -27,9 +27,8 @@ impl fmt::Display for ParquetSchema {
     /// Prints one field per line, with its repetition, type, name and annotation, and with `= id`
     /// if the field has an ID.
     ///
-    /// If a name has spaces, punctuation of the syntax or invisible characters, it is in double
-    /// quotes, with Rust's escapes. You can read the text again with
-    /// [`FromStr`](std::str::FromStr).
+    /// Names with spaces, punctuation or invisible characters are in double quotes, with Rust's
+    /// escapes. Use [`FromStr`](std::str::FromStr) to read the text again.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nodes = self.nodes();
         let mut open: Vec<usize> = Vec::new();
@@ -95,7 +94,7 @@ impl fmt::Display for TypeName<'_> {
     }
 }
 
-/// An element that displays without its name: `repeated` if it is repeated, its type, and its
+/// An element, displayed without its name: `repeated` if it is repeated, its type, and its
 /// annotation.
 pub(crate) struct Described<'a>(pub(crate) &'a SchemaElement);
 
@@ -109,7 +108,8 @@ impl fmt::Display for Described<'_> {
     }
 }
 
-/// An element that displays as its annotation alone, with a space and parentheses if there is one.
+/// An element, displayed as its annotation alone, with a space and parentheses, or as nothing if it
+/// has none.
 pub(crate) struct Annotation<'a>(pub(crate) &'a SchemaElement);
 
 impl fmt::Display for Annotation<'_> {
@@ -118,7 +118,7 @@ impl fmt::Display for Annotation<'_> {
     }
 }
 
-/// The parameters of an unrecognized annotation that has none, which are not printed.
+/// The bytes of an unrecognized annotation without parameters. These aren't printed.
 const EMPTY_STRUCT: &[u8] = &[0];
 
 /// Writes an element's effective annotation in parentheses.
@@ -138,7 +138,7 @@ fn annotation(f: &mut fmt::Formatter<'_>, element: &SchemaElement) -> fmt::Resul
     }
 }
 
-/// Writes the message syntax's short form, which has arguments by position.
+/// Writes the short form of the message syntax, with positional arguments.
 fn logical_type(f: &mut fmt::Formatter<'_>, logical: &LogicalType) -> fmt::Result {
     match logical {
         LogicalType::Decimal { scale, precision } => write!(f, "DECIMAL({precision},{scale})"),

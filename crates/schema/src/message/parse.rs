@@ -1,8 +1,7 @@
-//! Reading of a schema from its text.
+//! Reading a schema from its text.
 //!
-//! The parser keeps the open groups in a list and does not recurse, so that deep text cannot
-//! exhaust the stack. It compares the node count and the depth with [`Limits`] before it adds a
-//! node.
+//! The parser keeps open groups in a list instead of recursing, so that deeply nested text cannot
+//! overflow the stack. It checks the node count and depth against [`Limits`] before adding a node.
 
 use std::str::FromStr;
 
@@ -15,8 +14,8 @@ use crate::ParquetSchema;
 impl FromStr for ParquetSchema {
     type Err = Error;
 
-    /// Reads a schema from the text that `Display` prints, within the default [`Limits`]. If you
-    /// need other limits, use [`from_message`](Self::from_message), which also describes the text.
+    /// Reads a schema from its `Display` text, within the default [`Limits`]. If you need other
+    /// limits, use [`from_message`](Self::from_message). See there for a description of the syntax.
     ///
     /// ```
     /// use herringbone::schema::ParquetSchema;
@@ -40,12 +39,12 @@ impl FromStr for ParquetSchema {
 }
 
 impl ParquetSchema {
-    /// Reads a schema from its text in the message syntax, which `Display` prints.
+    /// Reads a schema from text in the message syntax, such as its `Display` form.
     ///
-    /// Keywords, types and annotations may be in upper or lower case. A name with spaces or
-    /// punctuation is in double quotes, in which a backslash starts one of Rust's escapes, such as
-    /// `\"` or `\u{2028}`. You can write the annotations of `LogicalType`, with arguments by
-    /// position, or of `ConvertedType`:
+    /// Keywords, types and annotations can be in upper or lower case. Names with spaces or
+    /// punctuation must be in double quotes. Inside quotes, a backslash starts one of Rust's
+    /// escapes, such as `\"` or `\u{2028}`. You can write the annotations of `LogicalType`, with
+    /// arguments by position, or of `ConvertedType`:
     ///
     /// | annotation | meaning |
     /// |---|---|
@@ -60,19 +59,19 @@ impl ParquetSchema {
     /// | `UTF8`, `INT_8`, `UINT_64`, `TIMESTAMP_MILLIS`, `INTERVAL`, `MAP_KEY_VALUE`, … | the older names |
     /// | `UNRECOGNIZED(99)`, `UNRECOGNIZED(99, 0x1500)` | an annotation of a later version, with its bytes |
     ///
-    /// If a `LogicalType` has an older counterpart, we set both annotations, because old readers
-    /// know only that one. The older names set `converted_type` only.
+    /// If a `LogicalType` has an older counterpart, both annotations are set, because old readers
+    /// only know the latter. Older names only set `converted_type`.
     ///
-    /// A printed schema is read back as it was, with a few exceptions. If an annotation has one
-    /// name for both fields of a footer, the text does not show which of them contained it. The
-    /// text omits numbers without a meaning, such as an INT32's length, and all of the root but its
-    /// name. A missing repetition is REQUIRED. If a GEOGRAPHY has an algorithm, its default
-    /// coordinate reference system is explicit.
+    /// A printed schema is read back as it was, with a few exceptions. If an annotation has the
+    /// same name in both footer fields, the text does not show which field contained it.
+    /// Meaningless numbers, such as an INT32's length, are omitted, and so is everything about the
+    /// root except its name. A missing repetition becomes REQUIRED. If a GEOGRAPHY has an
+    /// algorithm, its default coordinate reference system becomes explicit.
     ///
     /// # Errors
     ///
     /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the text is not a message.
-    /// The error contains the line and the column, and what to write there. Fails with
+    /// The error names the line and column, and the text expected there. Fails with
     /// [Limit](herringbone_format::ErrorKind::Limit) if the schema has more nodes than
     /// [`Limits::schema_nodes`], is deeper than [`Limits::schema_depth`], or has a level above 255.
     ///
@@ -242,7 +241,7 @@ impl Parser<'_> {
         Ok(element)
     }
 
-    /// Reads the length of values, which must not be negative.
+    /// Reads a value length, which must not be negative.
     fn length(&mut self) -> Result<i32> {
         let start = self.cursor.offset();
         let length: u32 = self.cursor.number(LENGTH)?;

@@ -1,13 +1,13 @@
-//! Names in a schema's text.
+//! Words in a schema's text.
 //!
-//! A bare word ends at the next white space or punctuation, so other names are in double quotes. In
-//! quotes, a backslash starts one of Rust's escapes: `\"`, `\'`, `\\`, `\n`, `\r`, `\t`, `\0` or
-//! `\u{1f600}`.
+//! A bare word ends at the next white space or punctuation, so names containing these are in double
+//! quotes. In quotes, a backslash starts one of Rust's escapes: `\"`, `\'`, `\\`, `\n`, `\r`, `\t`,
+//! `\0` or `\u{1f600}`.
 
 use std::fmt::{self, Write as _};
 
-/// A name that displays as it is if the text stays unambiguous, and otherwise in double quotes with
-/// escapes.
+/// A name, displayed as it is if that is unambiguous. Otherwise, it is displayed in double quotes,
+/// with escapes.
 pub(super) struct Word<'a>(pub(super) &'a str);
 
 impl fmt::Display for Word<'_> {
@@ -34,8 +34,8 @@ pub(super) fn ends_word(c: char) -> bool {
     c.is_whitespace() || matches!(c, '{' | '}' | '(' | ')' | ',' | ';' | '=')
 }
 
-/// Returns true if `c` has no shape of its own. We escape such characters, because they act on a
-/// terminal, change the direction of text, or make two names look alike.
+/// Returns true if `c` has no visible shape. We escape such characters, because they can control a
+/// terminal, change the text direction, or make two names look alike.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || c.is_whitespace()

@@ -1,4 +1,4 @@
-//! The schema tree, the fields with their levels, and the columns, all built in one walk.
+//! Building the schema tree, the fields with their levels, and the columns, all in a single walk.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::message::Described;
 use crate::warnings::Warnings;
 use crate::{AnnotatedField, ExtensionMapping, FIELD_ID_KEY, Node};
 
-/// The levels around a node.
+/// A node's surrounding levels.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Levels {
     pub(super) def: u8,
@@ -28,7 +28,7 @@ pub(super) struct Builder<'a> {
     pub(super) template: &'a Template,
     /// The names from below the root to the current node.
     pub(super) path: Vec<String>,
-    /// The path without the names that Parquet wraps around elements and entries.
+    /// The path without Parquet's wrapper names around elements and entries.
     pub(super) short_path: Vec<String>,
     pub(super) elements: Vec<SchemaElement>,
     pub(super) leaves: Vec<WriteLeaf>,
@@ -75,7 +75,7 @@ impl<'a> Builder<'a> {
         self.fields(fields, Levels::default(), self.template.fields())
     }
 
-    /// Builds sibling fields, each in the form of its match in the template, if there is one.
+    /// Builds sibling fields, each in the form of its match in the template, if any.
     pub(super) fn fields(
         &mut self,
         fields: &Fields,
@@ -98,7 +98,7 @@ impl<'a> Builder<'a> {
             .collect()
     }
 
-    /// Builds a field in its place, in the form of the template's field `like` if they agree.
+    /// Builds a field in its place, following the template's field `like` if they agree.
     pub(super) fn field(
         &mut self,
         field: &FieldRef,
@@ -114,7 +114,7 @@ impl<'a> Builder<'a> {
         Ok(node)
     }
 
-    /// Builds a field that occurs once, and is OPTIONAL or REQUIRED.
+    /// Builds an OPTIONAL or REQUIRED field.
     fn single(
         &mut self,
         field: &FieldRef,
@@ -142,7 +142,7 @@ impl<'a> Builder<'a> {
         Ok(node)
     }
 
-    /// Returns a field's own ID, or otherwise the template's.
+    /// Returns a field's own ID, or the template's if it has none.
     pub(super) fn field_id(&self, field: &Field, like: Option<&Node>) -> Result<Option<i32>> {
         let template_id = || self.template.element(like?)?.field_id;
         Ok(self.here(field_id(field))?.or_else(template_id))
@@ -208,15 +208,15 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Returns a field in the form that its extension type stores, with the annotation, or `None`
-    /// if no extension type recognizes the field. If the field's metadata requests an annotation,
-    /// that one overrides this one.
+    /// Returns a field's stored form and annotation, according to its extension type, or `None` if
+    /// no extension type recognizes the field. An annotation requested in the field's metadata
+    /// overrides this one.
     fn extended(&self, field: &FieldRef) -> Result<Option<(FieldRef, LogicalType)>> {
         let data_type = field.data_type();
         if field.extension_type_name().is_none() {
             return Ok(None);
         }
-        // An extension type is about the values, whatever dictionary they are in.
+        // An extension type is about the values, no matter if they are in a dictionary.
         let value = match (leaf_value(data_type), data_type) {
             (Some(value), _) => value,
             (None, DataType::Dictionary(..) | DataType::RunEndEncoded(..)) => return Ok(None),
@@ -298,7 +298,8 @@ impl<'a> Builder<'a> {
         if !is_wrapper {
             self.short_path.push(name.to_owned());
         }
-        // The path may be as long as the limit, because reading allows a node exactly that deep.
+        // The path is allowed to be as long as the limit, because reads accept nodes at exactly
+        // that depth.
         if self.path.len() > self.limits.schema_depth {
             return self.here(Err(Error::limit(
                 "schema_depth",
@@ -336,7 +337,7 @@ impl<'a> Builder<'a> {
         result.map_err(|error| error.in_column(self.path.join(".")))
     }
 
-    /// Adds a warning if the element just written differs from the template's element.
+    /// Adds a warning if the element just written differs from the template's.
     pub(super) fn note_difference(&mut self, at: usize, like: Option<&Node>) {
         let like = like.and_then(|like| self.template.element(like));
         let (Some(like), Some(written)) = (like, self.elements.get(at)) else {
@@ -357,7 +358,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Returns the type of the values inside dictionaries and runs, unless it is nested.
+/// Returns the value type inside any dictionaries and runs, unless it is nested.
 pub(super) fn leaf_value(data_type: &DataType) -> Option<&DataType> {
     let mut value = data_type;
     loop {
@@ -370,8 +371,8 @@ pub(super) fn leaf_value(data_type: &DataType) -> Option<&DataType> {
     }
 }
 
-/// Returns true if arrays of the type `of` may be treated as arrays of the type `stored`. This is
-/// so if only names, metadata and nullability differ.
+/// Returns true if arrays of type `of` can be treated as arrays of type `stored`, that is, if the
+/// two types only differ in names, metadata and nullability.
 fn has_layout(stored: &DataType, of: &DataType) -> bool {
     let same =
         |(stored, of): (&FieldRef, &FieldRef)| has_layout(stored.data_type(), of.data_type());
@@ -383,8 +384,8 @@ fn has_layout(stored: &DataType, of: &DataType) -> bool {
     }
 }
 
-/// Returns true if the field is an ordered dictionary whose order cannot be stored in a dictionary
-/// page.
+/// Returns true if the field is an ordered dictionary with an order that dictionary pages cannot
+/// keep.
 fn loses_order(field: &Field) -> bool {
     match field.data_type() {
         DataType::RunEndEncoded(_, values) => {
@@ -412,7 +413,7 @@ fn may_be_null(data_type: &DataType) -> bool {
     }
 }
 
-/// Returns the field of the values in a dictionary or in runs.
+/// Returns the field of a dictionary's or run-end encoded array's values.
 fn decoded(field: &Field, data_type: &DataType) -> FieldRef {
     Arc::new(field.clone().with_data_type(data_type.clone()))
 }

@@ -1,4 +1,4 @@
-//! Decimals, stored in the smallest form that fits their digits.
+//! Storing decimals in the smallest form that fits their digits.
 
 use herringbone_format::{ConvertedType, Error, LogicalType, Result, Type};
 
@@ -7,7 +7,7 @@ use super::{WriteConversion, WriteSchemaOptions};
 use crate::ColumnOrderKind;
 
 /// Returns a decimal's stored precision and scale, and the number of zeros to append to its
-/// numbers. Zeros are needed for a negative scale, which Parquet does not have.
+/// numbers. Zeros are needed for a negative scale, since Parquet doesn't support these.
 ///
 /// Fails with Argument if the type contradicts itself, and with Unsupported if it needs more than
 /// 76 digits.
@@ -55,10 +55,10 @@ pub(super) fn decimal(
         .converted(ConvertedType::Decimal))
 }
 
-/// Returns the smallest number of bytes whose two's complement fits all numbers of `precision`
-/// digits.
+/// Returns the smallest number of bytes that fit all numbers of `precision` digits in two's
+/// complement.
 fn decimal_bytes(precision: u8) -> i32 {
-    // This is log10(2) in units of 1e-5, which is exact enough for the bits of 32 bytes.
+    // This is log10(2) in units of 1e-5, exact enough for 32 bytes.
     const LOG: i32 = 30_103;
     let holds = |bytes: &i32| (8 * bytes - 1) * LOG / 100_000 >= i32::from(precision);
     (1..32).find(holds).unwrap_or(32)

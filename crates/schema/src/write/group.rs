@@ -1,4 +1,4 @@
-//! The groups of structs, lists and maps.
+//! Building the groups for structs, lists and maps.
 
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
 use herringbone_format::{ConvertedType, Error, LogicalType, Repetition, Result, SchemaElement};
@@ -107,8 +107,8 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Builds a list that has no group of its own, but is a REPEATED field. `child` has the element
-    /// and its counterpart in the template.
+    /// Builds a list without its own group, as a REPEATED field. `child` is the element and its
+    /// counterpart in the template.
     pub(super) fn bare_list(
         &mut self,
         field: &FieldRef,
@@ -193,8 +193,8 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Builds the repeated group of a list or map, in the template's form if there is one. The
-    /// group's name stays in the path. Returns the levels inside the group.
+    /// Builds a list's or map's repeated group, following the template if there is one, and returns
+    /// the levels inside the group. The group's name stays in the path.
     fn repeated(
         &mut self,
         name: &str,
@@ -216,7 +216,7 @@ impl<'a> Builder<'a> {
         Ok(inside)
     }
 
-    /// Returns the levels inside a repeated field, whose name stays in the path.
+    /// Returns the levels inside a repeated field. Its name stays in the path.
     fn repeated_levels(&mut self, name: &str, is_wrapper: bool, around: Levels) -> Result<Levels> {
         self.enter(name, is_wrapper)?;
         Ok(Levels {
@@ -256,7 +256,7 @@ fn misplaced(annotation: &LogicalType, what: &str) -> Error {
     ))
 }
 
-/// Returns the placeholder fields of a struct that has no fields.
+/// Returns the placeholder fields for an empty struct.
 pub(super) fn no_fields() -> Fields {
     Fields::from(vec![Field::new(EMPTY_STRUCT_CHILD, DataType::Null, true)])
 }

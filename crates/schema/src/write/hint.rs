@@ -1,14 +1,15 @@
-//! The Arrow schema for the file's metadata.
+//! Preparing the Arrow schema for the file's metadata.
 //!
-//! If readers that trust the caller's schema would fail, or would not look inside, the written
-//! schema differs from it:
+//! Readers that trust the caller's schema might fail, or not look inside certain types. So the
+//! written schema differs from it as follows:
 //!
-//! - Decimals of negative scale and structs without fields appear in their stored form.
+//! - Decimals with a negative scale and structs without fields appear in their stored form.
 //! - List views appear as lists.
-//! - Runs appear as their values, and so do dictionaries of most types.
+//! - Runs and most dictionary types appear as their values.
 //! - `arrow.uuid` has no metadata.
 //!
-//! If this changes anything, we store the caller's schema next to it, for Herringbone itself.
+//! If this changes anything, the caller's schema is stored next to it, for use by Herringbone
+//! itself.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -36,8 +37,8 @@ pub(super) fn wanted(schema: &Schema, parquet: &ParquetSchema, policy: HintPolic
     }
 }
 
-/// Returns true if a field is `arrow.json` or contains one, because readers such as polars take its
-/// annotation for bytes.
+/// Returns true if a field is or contains `arrow.json`. Some readers, such as polars, only see
+/// bytes in its annotation.
 fn has_json(field: &Field) -> bool {
     use DataType as T;
     field.extension_type_name() == Some("arrow.json")
@@ -51,11 +52,11 @@ fn has_json(field: &Field) -> bool {
         }
 }
 
-/// Returns the pair `ARROW:schema`, whose schema has these pairs as its metadata. If it cannot
+/// Returns the `ARROW:schema` pair, for a schema with these pairs as its metadata. If this cannot
 /// express all of the schema, a second pair precedes it.
 ///
-/// A pair without a value has an empty one there, because Arrow C++ reads it that way. If several
-/// pairs have the same key, the last one counts.
+/// A pair without a value gets an empty one there, because Arrow C++ reads it that way. Of several
+/// pairs with the same key, the last one wins.
 ///
 /// Fails with Unsupported if the schema is larger than 2 GiB, and with Limit if the pairs are too
 /// large.
@@ -76,8 +77,8 @@ pub(super) fn key_values<'a>(
     Ok(pairs)
 }
 
-/// Returns true if there are ordered dictionaries of anything but text and bytes. Readers do not
-/// trust their order in the common schema, because other writers do not keep it.
+/// Returns true if there are ordered dictionaries of anything but text and bytes. Readers don't
+/// trust their order in the common schema, because other writers don't keep it.
 fn orders_numbers(field: &Field) -> bool {
     use DataType as T;
     match field.data_type() {
@@ -141,8 +142,8 @@ fn data_type(of: &DataType) -> DataType {
     }
 }
 
-/// Returns true if readers make dictionaries of this type when the hint asks for it. For other
-/// types, or for these in an unusual physical type, some readers refuse the file.
+/// Returns true if readers can make dictionaries of this type when a hint asks for it. For other
+/// types, or for these types with an unusual physical type, some readers refuse the file.
 fn has_common_dictionaries(of: &DataType) -> bool {
     use DataType as T;
     match of {
@@ -152,7 +153,7 @@ fn has_common_dictionaries(of: &DataType) -> bool {
     }
 }
 
-/// Returns a decimal in its stored form, and as narrow as before if possible.
+/// Returns a decimal's stored form, as narrow as before if possible.
 fn decimal(precision: u8, scale: i8, max_precision: u8, of: &DataType) -> DataType {
     match stored_decimal(precision, scale, max_precision) {
         Ok((precision @ ..=9, _, _)) if max_precision <= 9 => DataType::Decimal32(precision, 0),

@@ -1,9 +1,8 @@
-//! Dictionary keys that are widened to fit the file's values.
+//! Widening dictionary keys to fit the file's values.
 //!
-//! Each written array has its own dictionary, and its keys are wide enough for that one. But the
-//! file has one dictionary per column chunk, with the values of all those arrays. If the file's
-//! Arrow schema has keys that are too narrow for that dictionary, readers that trust the schema
-//! fail.
+//! Each written array has its own dictionary, with keys just wide enough for it. But the file has
+//! one dictionary per column chunk, with the values of all these arrays. If the file's Arrow schema
+//! has too narrow keys for that dictionary, readers trusting the schema fail.
 
 use std::sync::Arc;
 
@@ -11,8 +10,8 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
 
 use super::{WriteKind, WriteNode};
 
-/// Returns the fields with wider keys, if needed. `values` has the number of values that each
-/// column's keys must distinguish, and `nodes` are the same fields as written.
+/// Returns the fields, with wider keys if needed. `values` has the number of values to distinguish
+/// for each column, and `nodes` are the same fields as written.
 pub(super) fn widened(fields: &Fields, nodes: &[WriteNode], values: &[u64]) -> Fields {
     let fields = fields.iter().zip(nodes);
     fields
@@ -40,8 +39,8 @@ fn of_type(of: &DataType, node: &WriteNode, values: &[u64]) -> DataType {
         (T::RunEndEncoded(ends, value), WriteKind::Leaf { .. }) => {
             T::RunEndEncoded(ends.clone(), child(value, node))
         }
-        // Only this library makes dictionaries of groups. It ends arrays early if keys are narrow,
-        // so these keys stay as they are.
+        // Only this library makes dictionaries of groups, and it ends arrays early if keys are
+        // narrow. So these keys can stay as they are.
         (T::Dictionary(key, value), WriteKind::Dictionary(inner)) => {
             T::Dictionary(key.clone(), Box::new(of_type(value, inner, values)))
         }
@@ -71,7 +70,7 @@ fn of_type(of: &DataType, node: &WriteNode, values: &[u64]) -> DataType {
     }
 }
 
-/// Returns the narrowest key type that distinguishes `values` values and is not narrower than
+/// Returns the narrowest key type that can distinguish `values` values and is at least as wide as
 /// `key`. Keys of 32 bits or more are always wide enough for a column chunk.
 fn key_for(key: &DataType, values: u64) -> DataType {
     let wider = match key {

@@ -1,4 +1,4 @@
-//! The storage of an Arrow type's values, which is a physical type, annotations and a conversion.
+//! Choosing the storage for an Arrow type's values: a physical type, annotations and a conversion.
 
 use herringbone_arrow::schema::{DataType, Field};
 use herringbone_format::{ConvertedType, Error, LogicalType, Result, Type};
@@ -11,9 +11,9 @@ use super::{Date64, WriteConversion, WriteSchemaOptions};
 use crate::ColumnOrderKind;
 use crate::resolved_type::ResolvedType;
 
-/// Returns the storage of a column whose values have the type `data_type`. `field` supplies the
-/// metadata, but its own type may have dictionaries and run-end encodings around the values.
-/// `extension_type` is the annotation that the field's extension type requests.
+/// Returns the storage of a column with values of type `data_type`. `field` supplies the metadata,
+/// but its own type can have dictionaries and run-end encodings around the values. `extension_type`
+/// is the annotation requested by the field's extension type, if any.
 ///
 /// Fails for the same reasons as [`from_arrow`](super::from_arrow), but does not add the column to
 /// the error.
@@ -70,8 +70,7 @@ pub(super) fn stored(
     }
 }
 
-/// Replaces the type's annotation by the one that the field's metadata or its extension type
-/// requests.
+/// Replaces the type's annotation with the one requested by the field's metadata or extension type.
 fn annotated(stored: Stored, annotation: LogicalType, data_type: &DataType) -> Result<Stored> {
     let converted_type = match annotation {
         LogicalType::Enum => Some(ConvertedType::Enum),

@@ -1,4 +1,4 @@
-//! Annotations for which Arrow has no type, taken from the metadata of fields.
+//! Annotations without an Arrow type, taken from field metadata.
 
 use herringbone_arrow::schema::Field;
 use herringbone_format::{EdgeInterpolationAlgorithm, Error, LogicalType, Result};
@@ -24,7 +24,7 @@ pub fn asked_logical_type(field: &Field) -> Result<Option<LogicalType>> {
     }
 }
 
-/// Parses the text that [`LogicalType`]'s `Display` prints.
+/// Parses the `Display` form of a [`LogicalType`].
 fn parse(text: &str) -> Option<LogicalType> {
     let (name, arguments) = match text.split_once('(') {
         Some((name, rest)) => (name, Some(rest.strip_suffix(')')?)),
@@ -59,7 +59,7 @@ fn parse(text: &str) -> Option<LogicalType> {
 }
 
 /// Parses `crs=C`, `algorithm=A` or `crs=C, algorithm=A`. We search for the algorithm from the end,
-/// because the reference system may be any text.
+/// because the reference system can be any text.
 fn geography(arguments: &str) -> Option<LogicalType> {
     if let Some(name) = arguments.strip_prefix("algorithm=") {
         return Some(LogicalType::Geography {

@@ -1,4 +1,4 @@
-//! The Parquet schema for an Arrow schema, and the storage of each of its columns.
+//! Mapping an Arrow schema to a Parquet schema and its columns' storage.
 //!
 //! ```text
 //! Schema + options ──► from_arrow ──► WriteMapping: elements, WriteNodes (levels), WriteLeafs (storage),
@@ -6,9 +6,9 @@
 //! ```
 //!
 //! We write both annotations if both exist. Lists have three levels, named `list` and `element`,
-//! and maps have `key_value`, `key` and `value`. You can choose other forms with another Parquet
-//! schema as a template ([`WriteSchemaOptions::parquet_schema`]). Properties that Parquet cannot
-//! express are left to the hint, from which [`to_arrow`](crate::to_arrow) restores them.
+//! and maps have `key_value`, `key` and `value`. For other forms, use another Parquet schema as a
+//! template ([`WriteSchemaOptions::parquet_schema`]). Properties that Parquet cannot express are
+//! left to the hint, from which [`to_arrow`](crate::to_arrow) restores them.
 
 mod build;
 mod decimal;
@@ -39,16 +39,16 @@ use build::Builder;
 use keys::widened;
 use template::Template;
 
-/// Metadata keys whose values are about one file only, and must not get into another file.
+/// Metadata keys with values about a single file. They must never be copied into another file.
 const OF_THE_FILE_ALONE: [&str; 3] = [ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ALGORITHM_KEY];
 
-/// The Parquet schema for an Arrow schema.
+/// The result of mapping an Arrow schema to Parquet.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WriteMapping {
     /// The schema tree for the footer, depth first.
     pub elements: Vec<SchemaElement>,
-    /// The schema tree with levels.
+    /// The schema tree, with levels.
     pub schema: ParquetSchema,
     /// The Arrow schema's fields, in its order.
     pub fields: Vec<WriteNode>,
@@ -58,21 +58,21 @@ pub struct WriteMapping {
     metadata: Vec<KeyValue>,
     /// The Arrow schema's fields, if the file needs them.
     hint: Option<Fields>,
-    /// Descriptions of the differences from [`WriteSchemaOptions::parquet_schema`].
+    /// Descriptions of any differences from [`WriteSchemaOptions::parquet_schema`].
     pub warnings: Vec<String>,
 }
 
 impl WriteMapping {
-    /// Returns a file's key-value metadata. It consists of the Arrow schema's metadata, the Arrow
-    /// schema itself if the file needs it, and the pairs in `more`. If a pair in `more` has the
-    /// same key as the schema's metadata, it overrides that.
+    /// Returns a file's key-value metadata, consisting of the Arrow schema's metadata, the Arrow
+    /// schema itself if the file needs it, and the pairs in `more`. Pairs in `more` override the
+    /// schema's metadata.
     ///
-    /// `dictionary_values` has, for each column, the maximum number of values that a reader may put
-    /// into one dictionary array. If a dictionary's keys are too narrow for them, the file's Arrow
-    /// schema has wider keys. Columns beyond its end keep their keys.
+    /// For each column, `dictionary_values` has the maximum number of values that a reader might
+    /// put into one dictionary array. If a dictionary's keys are too narrow for these, the file's
+    /// Arrow schema gets wider keys. Columns beyond the end of `dictionary_values` keep their keys.
     ///
-    /// All pairs are also in that Arrow schema's metadata, because Arrow C++ ignores all others if
-    /// the file has an Arrow schema.
+    /// All pairs are repeated in that Arrow schema's metadata, because Arrow C++ ignores any others
+    /// if the file has an Arrow schema.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ impl WriteMapping {
 /// Some properties come from the fields' metadata:
 ///
 /// - Field IDs ([`FIELD_ID_KEY`](crate::FIELD_ID_KEY)).
-/// - Annotations that have no Arrow type ([`LOGICAL_TYPE_KEY`](crate::LOGICAL_TYPE_KEY): ENUM and
+/// - Annotations without an Arrow type ([`LOGICAL_TYPE_KEY`](crate::LOGICAL_TYPE_KEY): ENUM and
 ///   BSON, GEOMETRY and GEOGRAPHY, VARIANT and FILE).
 /// - Whether times of day are in UTC ([`ADJUSTED_TO_UTC_KEY`](crate::ADJUSTED_TO_UTC_KEY)).
 ///
@@ -114,10 +114,10 @@ impl WriteMapping {
 ///
 /// # Errors
 ///
-/// Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported), with the column, if
-/// Parquet has no form for a type. Such types are unions, fixed sizes of 0, structs without fields
+/// Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported), naming the column, if
+/// Parquet has no form for a type. These types are unions, fixed sizes of 0, structs without fields
 /// (unless the options allow them), and dictionaries of dictionaries. They also include ordered
-/// dictionaries of types that have no dictionary pages, and decimals of negative scale that need
+/// dictionaries of types without dictionary pages, and decimals with a negative scale that need
 /// more than 76 digits.
 ///
 /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if a data type contradicts
@@ -141,12 +141,12 @@ pub fn from_arrow(schema: &Schema, options: &WriteSchemaOptions) -> Result<Write
     from_arrow_extended(schema, options, &[])
 }
 
-/// Maps an Arrow schema like [`from_arrow`], and applies your extension types. The resulting fields
-/// are those of their storage.
+/// Maps an Arrow schema like [`from_arrow`], applying your extension types. The resulting fields
+/// are the storage fields.
 ///
 /// # Errors
 ///
-/// Fails for the same reasons as [`from_arrow`], and passes on the errors of the extension types.
+/// Fails for the same reasons as [`from_arrow`], and passes on the extension types' errors.
 pub fn from_arrow_extended(
     schema: &Schema,
     options: &WriteSchemaOptions,
@@ -165,7 +165,7 @@ pub fn from_arrow_extended(
         .filter(|(key, _)| !OF_THE_FILE_ALONE.contains(&key.as_str()))
         .map(|(key, value)| KeyValue::new(key.clone(), value.as_bytes()))
         .collect();
-    // We sort the pairs, because hash maps have no order, and equal schemas should produce equal
+    // We sort the pairs because hash maps have no order, but equal schemas should produce equal
     // files.
     metadata.sort_unstable_by(|a, b| a.key.cmp(&b.key));
     let is_hinted = hint::wanted(schema, &parquet, options.arrow_schema_hint)?;

@@ -1,53 +1,53 @@
-//! The caller's choices among several Parquet types for an Arrow type.
+//! Options for choosing among several Parquet types for an Arrow type.
 
 use crate::ParquetSchema;
 
-/// The treatment of a struct without fields, which is needed because Parquet has no group without
-/// fields.
+/// The handling of structs without fields. This needs a choice, because Parquet has no empty
+/// groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum EmptyStructs {
-    /// A struct without fields is an error that names the column.
+    /// Fails with an error that names the column.
     #[default]
     Error,
-    /// The struct becomes a group with one column of nulls, named
+    /// Writes a group with one column of nulls, named
     /// [`EMPTY_STRUCT_CHILD`](crate::EMPTY_STRUCT_CHILD). It is read back as a struct with a field
     /// of that name.
     UnknownLeaf,
 }
 
-/// The condition for writing the Arrow schema to the file, under
+/// The policy for writing the Arrow schema to the file, under
 /// [`ARROW_SCHEMA_KEY`](crate::ARROW_SCHEMA_KEY).
 ///
-/// List views, runs and dictionaries of most types make other readers fail, although these could
-/// read the columns in their stored form. Therefore, only
-/// [`EXACT_SCHEMA_KEY`](crate::EXACT_SCHEMA_KEY) has these types.
+/// Note that list views, runs and most dictionary types make other readers fail, although they
+/// could read the columns in their stored form. Therefore, these types only appear under
+/// [`EXACT_SCHEMA_KEY`](crate::EXACT_SCHEMA_KEY).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum HintPolicy {
     /// Writes the schema if the file alone would not produce the same fields, or if it has JSON,
-    /// which some readers find by the hint alone. The hint then has all fields, because other
-    /// readers find them by position.
+    /// since some readers only recognize JSON from the hint. The hint then has all fields, because
+    /// other readers match them by position.
     #[default]
     Needed,
     /// Always writes the schema.
     All,
-    /// Never writes the schema, so that properties that Parquet cannot express are lost.
+    /// Never writes the schema. Any properties that Parquet cannot express are lost.
     None,
 }
 
-/// The stored form of `Date64`, which counts milliseconds since 1970.
+/// The stored form of `Date64`, that is, of dates in milliseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Date64 {
-    /// DATE, which counts days, so that a date that is not a whole day is an error.
+    /// DATE, in days. A date that is not a whole day is an error.
     #[default]
     Date,
-    /// Integers without an annotation, which other readers treat as numbers.
+    /// Integers without an annotation. Other readers treat these as plain numbers.
     Int64,
 }
 
-/// The choice of Parquet types for an Arrow schema's columns.
+/// Options for mapping an Arrow schema to Parquet types.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -75,36 +75,36 @@ pub enum Date64 {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WriteSchemaOptions {
-    /// True to write decimals of up to 18 digits as FIXED_LEN_BYTE_ARRAY, too, instead of INT32 and
+    /// True to write even decimals of up to 18 digits as FIXED_LEN_BYTE_ARRAY, instead of INT32 and
     /// INT64.
     pub decimals_as_fixed: bool,
-    /// True to write timestamps as INT96, which the format has deprecated. This takes precedence
-    /// over `flba12_timestamps`.
+    /// True to write timestamps as INT96, deprecated by the format. This takes precedence over
+    /// `flba12_timestamps`.
     pub int96_timestamps: bool,
-    /// True to write timestamps as 96-bit counts in a FIXED_LEN_BYTE_ARRAY(12). Note that few
-    /// readers know these, and that some refuse the whole file.
+    /// True to write timestamps as 96-bit counts in a FIXED_LEN_BYTE_ARRAY(12). Few readers know
+    /// these, and some refuse the whole file.
     pub flba12_timestamps: bool,
-    /// The treatment of structs without fields.
+    /// The handling of structs without fields, an error by default.
     pub empty_structs: EmptyStructs,
-    /// The condition for writing the Arrow schema to the file.
+    /// The policy for writing the Arrow schema to the file.
     pub arrow_schema_hint: HintPolicy,
     /// The root group's name.
     pub root_name: String,
-    /// True if times of day are counted from midnight in UTC. This applies only to fields that lack
+    /// True if times of day are counted from midnight in UTC. This only applies to fields without
     /// [`ADJUSTED_TO_UTC_KEY`](crate::ADJUSTED_TO_UTC_KEY) in their metadata.
     pub times_adjusted_to_utc: bool,
     /// The stored form of `Date64`.
     pub date64: Date64,
-    /// The Parquet schema to follow, for example the schema of the file that the columns come from.
+    /// The Parquet schema to follow, for example the schema of the original file.
     ///
-    /// You need it because Arrow cannot express much of a Parquet schema: ENUM and BSON, unknown
-    /// annotations, INT96, IDs and older forms of lists and maps. A field takes the form of this
+    /// Use this to preserve the parts of a Parquet schema that Arrow cannot express: ENUM and BSON,
+    /// unknown annotations, INT96, IDs and older list and map forms. A field takes the form of this
     /// schema's field with the same name, if that form is read as the field's Arrow type.
     /// Otherwise, the other options apply, and
     /// [`WriteMapping::warnings`](crate::WriteMapping::warnings) describes the difference.
     ///
     /// Requests in the Arrow fields' metadata override the schema. A field is OPTIONAL if either
-    /// the Arrow field or the schema's field is.
+    /// the Arrow field or this schema's field is.
     pub parquet_schema: Option<ParquetSchema>,
 }
 
@@ -133,15 +133,15 @@ impl WriteSchemaOptions {
 }
 
 herringbone_format::setters! { WriteSchemaOptions {
-    /// Selects whether decimals of up to 18 digits are bytes of fixed length, too.
+    /// Selects whether decimals of up to 18 digits are written as fixed-length bytes too.
     decimals_as_fixed: bool;
-    /// Selects whether timestamps are INT96.
+    /// Selects whether timestamps are written as INT96.
     int96_timestamps: bool;
-    /// Selects whether timestamps are 96-bit counts in 12 bytes.
+    /// Selects whether timestamps are written as 96-bit counts in 12 bytes.
     flba12_timestamps: bool;
-    /// Sets the treatment of structs without fields.
+    /// Sets the handling of structs without fields.
     empty_structs: EmptyStructs;
-    /// Sets the condition for writing the Arrow schema.
+    /// Sets the policy for writing the Arrow schema.
     arrow_schema_hint: HintPolicy;
     /// Sets the root group's name.
     root_name: impl Into<String> => Into::into;

@@ -1,11 +1,11 @@
-//! The form in which a column is stored.
+//! A column's stored form.
 
 use herringbone_format::{ConvertedType, LogicalType, SchemaElement, Type};
 
 use super::WriteConversion;
 use crate::ColumnOrderKind;
 
-/// A column's storage, of whose element only the parts that concern the type are set.
+/// A column's storage. Only the type-related parts of its element are set.
 #[derive(Debug)]
 pub(super) struct Stored {
     pub(super) element: SchemaElement,

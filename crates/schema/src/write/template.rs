@@ -1,9 +1,9 @@
-//! The caller's Parquet schema, which we follow where the Arrow types agree with it.
+//! The caller's Parquet schema, used as a template where the Arrow types agree with it.
 //!
-//! We read it like a file's schema. One of its fields serves as the form of an Arrow field if
-//! values stored in that form are read as the Arrow type. We then write its repetition, annotations
-//! and IDs again, and for lists and maps also the shape and the names of its groups. Sibling fields
-//! are matched by name, but elements and entries by position.
+//! It is read like a file's schema. An Arrow field follows a template field if values stored in
+//! that field's form are read back as the Arrow type. We then repeat the template's repetition,
+//! annotations and IDs, and for lists and maps also the shape and names of its groups. Sibling
+//! fields are matched by name, but elements and entries by position.
 
 use std::collections::HashMap;
 
@@ -26,23 +26,23 @@ use crate::{
 /// A group's two annotations.
 type Annotation = (Option<LogicalType>, Option<ConvertedType>);
 
-/// The Parquet schema to follow, and its Arrow fields, which are missing if there is no template.
+/// The Parquet schema to follow, with its Arrow fields, or nothing without a template.
 pub(super) struct Template {
     schema: Option<ParquetSchema>,
     fields: Vec<Node>,
 }
 
-/// The form that the template gives to a list with its own group.
+/// The template's form for a list with its own group.
 pub(super) struct ListForm<'a> {
     pub(super) annotation: Annotation,
     /// The repeated field below the group.
     pub(super) repeated: &'a SchemaElement,
-    /// True if that field is the element itself, so that there is no group around it.
+    /// True if that field is the element itself, without a group around it.
     pub(super) repeats_child: bool,
     pub(super) child: &'a Node,
 }
 
-/// The form that the template gives to a map.
+/// The template's form for a map.
 pub(super) struct MapForm<'a> {
     pub(super) annotation: Annotation,
     pub(super) repeated: &'a SchemaElement,
@@ -62,7 +62,7 @@ impl Template {
             let logical_type = annotation(&node.element).cloned();
             node.element.clone().logical_type(logical_type)
         });
-        // We need no limits, because the schema was within its caller's limits.
+        // We don't need limits here, because the schema has already passed its caller's limits.
         let mut limits = Limits::default();
         (limits.schema_nodes, limits.schema_depth) = (usize::MAX, usize::MAX);
         let schema = ParquetSchema::from_elements(elements.collect(), &limits)?;
@@ -82,8 +82,8 @@ impl Template {
         Some(&root.element.name)
     }
 
-    /// Returns a field's element. If a list has no group of its own, this is the element of the
-    /// list's elements.
+    /// Returns a field's schema element. For a list without its own group, this is the schema
+    /// element of the list's items.
     pub(super) fn element(&self, like: &Node) -> Option<&SchemaElement> {
         self.element_at(like.schema_node)
     }
@@ -98,20 +98,20 @@ impl Template {
         element.is_some_and(|element| element.repetition_type == Some(Repetition::Optional))
     }
 
-    /// Returns the annotations of a struct's group, except for those that do not fit it.
+    /// Returns the annotations for a struct's group, leaving out any that don't fit it.
     pub(super) fn struct_annotation(&self, like: &Node) -> Annotation {
         let Some(schema) = &self.schema else {
             return (None, None);
         };
         match group_form(schema, like.schema_node) {
-            // A struct's group never has a converted type.
+            // A struct never has a converted type.
             GroupForm::Struct => (self.annotation(like.schema_node).0, None),
             _ => (None, None),
         }
     }
 
-    /// Returns a group's annotations, except for those that groups cannot have, because readers
-    /// refuse such a schema.
+    /// Returns a group's annotations, leaving out any that groups cannot have, because readers
+    /// refuse such schemas.
     fn annotation(&self, node: usize) -> Annotation {
         let Some(element) = self.element_at(node) else {
             return (None, None);
@@ -131,8 +131,7 @@ impl Template {
         (logical, converted)
     }
 
-    /// Returns a list's form, or `None` for other fields and for lists without a group of their
-    /// own.
+    /// Returns a list's form, or `None` for other fields and for lists without their own group.
     pub(super) fn list<'a>(&'a self, like: &'a Node) -> Option<ListForm<'a>> {
         let child = self.list_child(like)?;
         let (repeated, repeats_child) = match group_form(self.schema.as_ref()?, like.schema_node) {
@@ -148,7 +147,7 @@ impl Template {
         })
     }
 
-    /// Returns the elements of a list of any form, or `None` for other fields.
+    /// Returns a list's elements, whatever the list's form, or `None` for other fields.
     pub(super) fn list_child<'a>(&self, like: &'a Node) -> Option<&'a Node> {
         match &like.kind {
             NodeKind::List { child, .. } => Some(child),
@@ -172,10 +171,11 @@ impl Template {
         })
     }
 
-    /// Returns the storage of a column if values of the template's column are read as this type.
+    /// Returns the template's storage for a column, if values stored this way are read back as this
+    /// type.
     ///
-    /// `ours` is the storage without a template. Requests in the field's metadata override the
-    /// template.
+    /// `ours` is the storage to use without a template. Requests in the field's metadata override
+    /// the template.
     pub(super) fn stored(
         &self,
         like: &Node,
@@ -197,8 +197,8 @@ impl Template {
             ..SchemaOptions::default()
         };
         let is_recognized = !matches!(element.logical_type, Some(LogicalType::Unrecognized { .. }));
-        // We drop a known annotation from a type that cannot have it, because readers refuse such a
-        // column.
+        // If a known annotation isn't allowed on the type, we drop it, because readers refuse such
+        // columns.
         let bare = (resolved_type == ResolvedType::Ignored && is_recognized).then(|| {
             SchemaElement::default()
                 .type_(element.type_)
@@ -206,8 +206,8 @@ impl Template {
         });
         let (file_type, _) = leaf_type(leaf, element, &options);
         let conversion = match (resolved_type, data_type) {
-            // Intervals that Arrow's type cannot represent are read as their bytes, so we write
-            // them from bytes, too.
+            // Intervals that Arrow's type can't represent are read as bytes, so we can also write
+            // them from bytes.
             (ResolvedType::Interval, DataType::FixedSizeBinary(12)) => WriteConversion::Identity,
             _ => conversion(&file_type, data_type, leaf.physical_type)?,
         };
@@ -228,8 +228,8 @@ impl Template {
 }
 
 impl ListForm<'_> {
-    /// Returns true if the element may be repeated without a group around it, and is read back that
-    /// way. It must not be null, and it must not be a group that looks like a wrapper around an
+    /// Returns true if the element can be repeated without a group around it and still be read back
+    /// as the element. It must not be nullable, or be a group that looks like a wrapper around an
     /// element.
     pub(super) fn may_repeat(&self, list: &str, child: &Field) -> bool {
         let is_clear = match child.data_type() {
@@ -251,8 +251,8 @@ impl ListForm<'_> {
     }
 }
 
-/// Returns the elements of a list that needs no group of its own because the template has none, and
-/// their counterpart in the template. Returns `None` for other fields.
+/// Returns a list's elements and their counterpart in the template, if the list needs no group
+/// because the template has none. Returns `None` for other fields.
 pub(super) fn bare_elements<'f, 'a>(
     field: &'f Field,
     nullable: bool,
@@ -273,7 +273,7 @@ pub(super) fn bare_elements<'f, 'a>(
     is_bare.then_some((child, element))
 }
 
-/// Returns true for annotations that groups can have.
+/// Returns true for annotations allowed on groups.
 fn is_of_groups(annotation: &LogicalType) -> bool {
     matches!(
         annotation,
@@ -292,7 +292,7 @@ fn contradicts(
     field: &Field,
     ours: &Stored,
 ) -> bool {
-    // Nothing can contradict an annotation whose meaning we do not know.
+    // We don't know the meaning of this annotation, so nothing can contradict it.
     if let Some(LogicalType::Unrecognized { .. }) = element.logical_type {
         return false;
     }
@@ -313,8 +313,8 @@ fn contradicts(
     }
 }
 
-/// Returns the conversion of an Arrow type's values before they are stored in a column that is read
-/// as `file_type`. Returns `None` if other values would be read back.
+/// Returns the conversion for storing an Arrow type's values in a column that is read as
+/// `file_type`, or `None` if other values would be read back.
 fn conversion(
     file_type: &DataType,
     data_type: &DataType,
@@ -333,8 +333,8 @@ fn is_binary(data_type: &DataType) -> bool {
     matches!(data_type, Binary | LargeBinary | BinaryView)
 }
 
-/// Returns the template's field for each field. This is the one of the same name, or if several
-/// have that name, the one at the same position.
+/// Returns the template's match for each field, that is, the field with the same name. If several
+/// have that name, this is the one at the same position.
 pub(super) fn matching<'a>(fields: &Fields, like: &'a [Node]) -> Vec<Option<&'a Node>> {
     let mut by_name: HashMap<&str, Option<&'a Node>> = HashMap::new();
     for node in like {

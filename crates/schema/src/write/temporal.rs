@@ -13,7 +13,7 @@ pub(super) fn date() -> Stored {
         .converted(ConvertedType::Date)
 }
 
-/// Returns true if times of day count from midnight in UTC.
+/// Returns true if times of day are counted from midnight in UTC.
 pub(super) fn utc(field: &Field, options: &WriteSchemaOptions) -> bool {
     match field.metadata().get(ADJUSTED_TO_UTC_KEY) {
         Some(value) => value == "true",
@@ -71,7 +71,7 @@ pub(super) fn timestamp(
         TimeUnit::Nanosecond => (ParquetUnit::Nanos, None, WriteConversion::Identity),
     };
     let mut stored = if options.flba12_timestamps {
-        // The counts are little-endian, and no order is defined for their bounds.
+        // The counts are little-endian, and the specification defines no order for their bounds.
         Stored::fixed(12, ColumnOrderKind::Undefined)
     } else {
         let mut stored = Stored::new(Type::Int64, ColumnOrderKind::Signed);
