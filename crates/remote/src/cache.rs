@@ -1,4 +1,4 @@
-//! A cache of metadata that is shared by the files that a program reads.
+//! A metadata cache, shared by all files that a program reads.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Debug};
@@ -15,9 +15,9 @@ use herringbone_core::fetch::Tail;
 
 use crate::object::Identity;
 
-/// A file in a cache, which is identified by the object's name and its identity.
+/// The key of a file in a cache, consisting of the object's name and identity.
 ///
-/// The objects of a cache must have distinct names, such as URLs.
+/// All objects in a cache must have distinct names, such as URLs.
 ///
 /// ```
 /// use herringbone_remote::{FileKey, Identity};
@@ -35,7 +35,7 @@ pub struct FileKey {
     tag: Tag,
 }
 
-/// The property by which we recognise that a file was replaced.
+/// The property used to notice that a file was replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Tag {
     Version(Arc<str>),
@@ -44,8 +44,8 @@ enum Tag {
 }
 
 impl FileKey {
-    /// Creates a file's key, or returns `None` if the identity has only a length, because that does
-    /// not identify a file.
+    /// Creates a file's key, or returns `None` if the identity only has a length, because that is
+    /// not enough to identify a file.
     #[must_use]
     pub fn new(name: &str, identity: &Identity) -> Option<Self> {
         let version = identity
@@ -79,28 +79,28 @@ impl FileKey {
     }
 }
 
-/// The largest number of page index bytes that we keep with a footer.
+/// The most page index bytes to keep with a footer.
 const MAX_KEPT: u64 = 256 << 10;
 
-/// A file's footer in a cache.
+/// A cached footer.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct CachedFooter {
     /// The metadata without page indexes. Because it [never gets
     /// any](MetadataHandle::footer_alone), its size is fixed.
     pub metadata: MetadataHandle,
-    /// The bytes of all page indexes, if they are few and were read along with the footer.
-    /// Otherwise, it is empty.
+    /// The bytes of all page indexes, if there are few of them and they were read along with the
+    /// footer. Empty otherwise.
     pub indexes: Tail,
 }
 
 impl CachedFooter {
-    /// Creates the entry of a footer that was read with the end of its file.
+    /// Creates the entry for a footer read with its file's end.
     pub(crate) fn new(metadata: &MetadataHandle, tail: &Tail) -> Self {
         let range = page_indexes(metadata.metadata());
         let range = range.filter(|range| range.end - range.start <= MAX_KEPT);
         let indexes = range.and_then(|range| {
-            // We copy the bytes, because a slice would retain all bytes of the tail.
+            // We copy the bytes, because a slice would keep the whole tail in memory.
             let bytes = Bytes::copy_from_slice(&tail.get(&range)?);
             Some(Tail::at(range.start, bytes))
         });
@@ -110,14 +110,14 @@ impl CachedFooter {
         }
     }
 
-    /// Returns the heap size in bytes, including the bytes that other handles share.
+    /// Returns the heap size in bytes, including bytes shared with other handles.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.metadata.heap_bytes() + self.indexes.bytes().len()
     }
 }
 
-/// Returns the range that all page indexes span, because writers put them one after the other.
+/// Returns the range spanning all page indexes. Writers usually put these one after the other.
 fn page_indexes(metadata: &FileMetadata) -> Option<Range<u64>> {
     let first = metadata.column_chunk(0, 0).ok()?;
     let starts = [first.column_index_offset, first.offset_index_offset];
@@ -132,13 +132,12 @@ fn page_indexes(metadata: &FileMetadata) -> Option<Range<u64>> {
     (start < end).then_some(start..end)
 }
 
-/// A cache of file metadata, which has footers and, apart from them, the page indexes of column
-/// chunks.
+/// A cache of file metadata, with separate entries for footers and for column chunks' page indexes.
 ///
-/// Reads look up entries and add them, and the cache may drop any entry at any time.
+/// Reads look up entries and add new ones. A cache is allowed to drop any entry at any time.
 ///
-/// The cache in this example only has footers, and no limit. [`LruMetadataCache`] also has page
-/// indexes, and a limit.
+/// You rarely need your own implementation, because [`LruMetadataCache`] has both kinds of entries
+/// and a limit. The cache in this example only has footers, without a limit:
 ///
 /// ```
 /// # use std::ops::Range;
@@ -204,15 +203,15 @@ pub trait MetadataCache: Debug + Send + Sync {
     /// Adds a file's footer.
     fn add_footer(&self, file: &FileKey, footer: CachedFooter);
 
-    /// Returns a column chunk's page indexes. The chunk is identified by the ordinals of its row
-    /// group and its leaf.
+    /// Returns a column chunk's page indexes. The chunk is named by its row group ordinal and its
+    /// leaf ordinal.
     fn page_index(&self, file: &FileKey, row_group: usize, leaf: usize) -> Option<PageIndexCell>;
 
     /// Adds a column chunk's page indexes.
     fn add_page_index(&self, file: &FileKey, row_group: usize, leaf: usize, cell: PageIndexCell);
 }
 
-/// The entries that a file has in a cache.
+/// A file's entries in a cache.
 #[derive(Debug)]
 pub(crate) struct CacheEntry {
     pub(crate) cache: Arc<dyn MetadataCache>,
@@ -229,7 +228,7 @@ impl PageIndexCache for CacheEntry {
     }
 }
 
-/// A [`MetadataCache`] of a fixed number of bytes, which drops the least recently used entries.
+/// A [`MetadataCache`] of a fixed size in bytes, dropping the least recently used entries.
 ///
 /// ```
 /// use herringbone_remote::LruMetadataCache;
@@ -245,7 +244,7 @@ pub struct LruMetadataCache {
 #[derive(Default)]
 struct Entries {
     by_key: HashMap<EntryKey, Entry>,
-    /// The keys by the time of their last use.
+    /// The keys by their last use, used to find the oldest entry.
     by_use: BTreeMap<u64, EntryKey>,
     /// The number of uses so far.
     uses: u64,
@@ -398,7 +397,7 @@ mod tests {
         assert_eq!(cache.heap_bytes(), 3 * one);
         let has = |leaf| cache.page_index(&key("a"), 0, leaf).is_some();
         assert_eq!([0, 1, 2].map(has), [true, false, true]);
-        // An entry that is added again counts only once.
+        // An entry added again only counts once.
         cache.add_page_index(&key("b"), 0, 0, cell());
         assert_eq!(cache.heap_bytes(), 3 * one);
         assert!(LruMetadataCache::new(one - 1).lock().by_key.is_empty());

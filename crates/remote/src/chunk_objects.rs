@@ -1,7 +1,7 @@
-//! Files whose column chunks are in other objects, such as `_metadata`.
+//! Files with their column chunks in other objects, such as `_metadata`.
 //!
-//! We give all objects a place in one sequence of bytes, in which the footer's object is first.
-//! Gaps between them keep requests apart, so that no request spans two objects:
+//! Each object gets a place in a single byte sequence, starting with the footer's object. We leave
+//! gaps between the objects, so that no request can span two of them:
 //!
 //! ```text
 //! offset      0            1000     301000         301400
@@ -20,10 +20,10 @@ use crate::file::RemoteFile;
 use crate::object::{BoxFuture, Identity, Object};
 use crate::request;
 
-/// The objects that contain the column chunks of another file.
+/// The objects containing another file's column chunks.
 ///
-/// The paths come from the other file's metadata, which may be hostile. Therefore, absolute paths,
-/// URLs and paths with `..` are errors before [`Self::object`] sees them, unless
+/// Paths come from the other file's metadata, which might be hostile. Absolute paths, URLs and
+/// paths with `..` are therefore rejected before [`Self::object`] sees them, unless
 /// [`Self::allows_any_path`] permits them.
 ///
 /// ```
@@ -43,15 +43,15 @@ use crate::request;
 /// }
 /// ```
 pub trait ChunkObjects: Send + Sync {
-    /// Returns the object at a path. We then send one request to find its length and identity,
-    /// unless they are [known](Object::identity).
+    /// Returns the object at a path. One request then finds its length and identity, unless these
+    /// are already [known](Object::identity).
     ///
     /// # Errors
     /// Fails with [Corrupt](herringbone::ErrorKind::Corrupt) if the path is not permitted.
     fn object(&self, path: &str) -> Result<Arc<dyn Object>>;
 
-    /// Returns true if absolute paths, URLs and paths with `..` are permitted, which you should
-    /// only allow if you trust the metadata.
+    /// Returns true if absolute paths, URLs and paths with `..` are permitted. Only allow this if
+    /// you trust the metadata.
     fn allows_any_path(&self) -> bool {
         false
     }
@@ -60,7 +60,7 @@ pub trait ChunkObjects: Send + Sync {
 /// An object with its identity.
 type Identified = (Arc<dyn Object>, Arc<Identity>);
 
-/// The objects that have a file's bytes. Most files have only one.
+/// The objects with a file's bytes. Most files only have one.
 pub(crate) struct Objects(ChunkPlaces<Identified>);
 
 impl Objects {
@@ -83,12 +83,12 @@ impl Objects {
 }
 
 impl RemoteFile {
-    /// Adds the column chunks that are in other objects to this file. Without them, a read of such
-    /// a chunk is an error.
+    /// Adds the column chunks in other objects to this file. Otherwise, reading such a chunk is an
+    /// error.
     ///
-    /// One request for each other object finds its length and [identity](Self::identity), unless
-    /// they are [known](Object::identity). All later requests have a precondition. Page indexes and
-    /// bloom filters of chunks in other objects are not used.
+    /// One request per other object finds its length and [identity](Self::identity), unless these
+    /// are already [known](Object::identity). All later requests have a precondition. Page indexes
+    /// and bloom filters in other objects are not used.
     ///
     /// ```
     /// use herringbone::{ReadOptions, Result};
@@ -124,7 +124,7 @@ impl RemoteFile {
 }
 
 /// Returns the objects at these paths with their identities, with at most `most` requests in flight
-/// at the same time.
+/// at a time.
 async fn opened(
     objects: &dyn ChunkObjects,
     paths: &[(String, usize)],
@@ -174,7 +174,7 @@ fn permitted(objects: &dyn ChunkObjects, path: &str) -> Result<Arc<dyn Object>> 
 async fn open(object: Arc<dyn Object>) -> Result<Identified> {
     let identity = match object.identity() {
         Some(identity) => identity,
-        // We request a byte, because a store may refuse a request for no bytes.
+        // We request one byte, because a store might refuse an empty request.
         None => request::tail(&object, 1).await?.1,
     };
     Ok((object, Arc::new(identity)))

@@ -1,4 +1,4 @@
-//! A read's requests, which may be in flight, waiting, or answered.
+//! A read's requests, whether queued, in flight or answered.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -13,25 +13,26 @@ use herringbone_core::fetch::{Tail, bytes, requests_within, union, without};
 use crate::chunk_objects::Objects;
 use crate::object::BoxFuture;
 
-/// A read's requests. If they are dropped, the ones in flight are cancelled.
+/// A read's requests. Dropping them cancels any in flight.
 pub(crate) struct Fetches {
     objects: Arc<Objects>,
     policy: FetchPolicy,
-    /// The file's last bytes, which were fetched with the footer.
+    /// The file's last bytes, fetched along with the footer.
     tail: Tail,
-    /// The ranges that the decoder waits for, without the bytes that it was already supplied with.
+    /// The ranges that the decoder is waiting for, without any bytes already supplied.
     now: Vec<Range<u64>>,
-    /// True if the decoder waited for bytes when it was last supplied.
+    /// True if the decoder was waiting for bytes when it was last supplied. Used to count rounds.
     waited: bool,
-    /// The ranges that decide which other ranges the decoder needs.
+    /// The ranges that decide which further ranges the decoder needs.
     deciding: Vec<Range<u64>>,
-    /// The requests still to be sent, with the urgent ones first.
+    /// The queued requests, urgent ones first.
     waiting: VecDeque<Range<u64>>,
     sent: Vec<Sent>,
     pub(crate) counts: Counts,
 }
 
-/// The counts of requests, of their bytes, and of the times when the decoder waited for some.
+/// Counts of requests, of requested bytes, and of rounds, that is, of times that the decoder had to
+/// wait.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Counts {
     pub(crate) requests: u64,
@@ -67,23 +68,22 @@ impl Fetches {
         }
     }
 
-    /// Plans the requests for the ranges that the decoder waits for, and for the ranges that it
-    /// needs soon.
+    /// Plans requests for the ranges that the decoder is waiting for, and for those it needs soon.
     pub(crate) fn plan(&mut self, needs: Needs, decoder: &mut PushDecoder) {
         self.now = needs.now.clone();
         self.plan_all(needs, decoder);
         self.counts.rounds += u64::from(self.lacks_bytes() && !self.waited);
     }
 
-    /// Plans the requests for ranges that the decoder needs later, and returns false if all of them
-    /// were already made.
+    /// Plans requests for ranges that the decoder needs later. Returns false if all of them are
+    /// already requested.
     pub(crate) fn plan_ahead(&mut self, needs: Needs, decoder: &mut PushDecoder) -> bool {
         self.plan_all(needs, decoder);
         !self.waiting.is_empty()
     }
 
-    /// Plans the requests for new ranges, and supplies the decoder with the bytes that came with
-    /// the footer.
+    /// Plans requests for new ranges, supplying the decoder with any bytes that came with the
+    /// footer.
     fn plan_all(&mut self, needs: Needs, decoder: &mut PushDecoder) {
         let deciding = needs.soon.iter().filter(|soon| soon.decides);
         self.deciding = deciding.map(|soon| soon.range.clone()).collect();
@@ -96,14 +96,14 @@ impl Fetches {
         }
         self.waiting = self.requests(&all, &needs.now, decoder);
         if !decoder.reserve_in_flight(self.bytes_ahead()) {
-            // There is no memory for bytes ahead, so we only request the ranges that the decoder
-            // waits for.
+            // There's no memory for bytes ahead, so we only request the ranges that the decoder is
+            // waiting for.
             self.waiting = self.requests(&self.now, &[], decoder);
             decoder.reserve_in_flight(self.bytes_ahead());
         }
     }
 
-    /// Returns the requests for the new parts of ranges, with the urgent ones first.
+    /// Returns the requests for the new parts of ranges, urgent ones first.
     fn requests(
         &self,
         ranges: &[Range<u64>],
@@ -119,7 +119,7 @@ impl Fetches {
         due.into_iter().chain(ahead).collect()
     }
 
-    /// Supplies those parts of the ranges that came with the footer.
+    /// Supplies the parts of the ranges that came with the footer.
     fn supply_tail(&mut self, ranges: &[Range<u64>], decoder: &mut PushDecoder) {
         for range in ranges {
             let (head, rest) = self.tail.split(range);
@@ -130,15 +130,14 @@ impl Fetches {
         self.now = without(&self.now, &[self.tail.range()]);
     }
 
-    /// Returns the number of bytes that are requested and not supplied, except for those that the
-    /// decoder waits for.
+    /// Returns the number of outstanding bytes, not counting any that the decoder is waiting for.
     fn bytes_ahead(&self) -> u64 {
         let sent = self.sent.iter().map(|sent| &sent.range);
         let ranges: Vec<_> = sent.chain(&self.waiting).cloned().collect();
         bytes(&without(&union(ranges), &self.now))
     }
 
-    /// Returns the number of bytes that are requested and not supplied.
+    /// Returns the number of outstanding bytes, queued or in flight or not yet supplied.
     pub(crate) fn bytes_under_way(&self) -> u64 {
         let sent = self.sent.iter().map(|sent| &sent.range);
         sent.chain(&self.waiting)
@@ -146,8 +145,8 @@ impl Fetches {
             .sum()
     }
 
-    /// Sends requests and takes answers. Returns pending as long as the decoder waits for bytes
-    /// that are missing.
+    /// Sends requests and takes answers. Returns pending as long as the decoder is waiting for
+    /// missing bytes.
     ///
     /// # Errors
     /// Returns the error of a request for such bytes. Fails with Replaced if the object was
@@ -163,7 +162,7 @@ impl Fetches {
         }
     }
 
-    /// Sends waiting requests within the policy's limit, and takes answers.
+    /// Sends queued requests within the policy's limit and takes answers.
     pub(crate) fn advance(&mut self, cx: &mut Context<'_>) {
         loop {
             self.send();
@@ -202,7 +201,7 @@ impl Fetches {
         }
     }
 
-    /// Takes the error that must be returned now. Other errors wait, because bytes ahead may turn
+    /// Takes the error to return now. Other errors are kept back, because bytes ahead might turn
     /// out to be unnecessary.
     fn take_error(&mut self) -> Option<Error> {
         let now = &self.now;
@@ -213,27 +212,27 @@ impl Fetches {
         })
     }
 
-    /// Returns true if bytes are missing that the decoder waits for.
+    /// Returns true if any bytes that the decoder is waiting for are still missing.
     fn lacks_bytes(&self) -> bool {
         let in_flight = self.sent.iter().filter(|sent| sent.is_in_flight());
         let mut missing = in_flight.map(|sent| &sent.range).chain(&self.waiting);
         missing.any(|range| overlaps(range, &self.now))
     }
 
-    /// Returns true if an answer has arrived that decides which other ranges the decoder needs.
+    /// Returns true if an arrived answer decides which further ranges the decoder needs.
     pub(crate) fn has_decided(&self) -> bool {
         let arrived = |sent: &&Sent| matches!(sent.state, SentState::Arrived(_));
         let mut arrived = self.sent.iter().filter(arrived);
         arrived.any(|sent| overlaps(&sent.range, &self.deciding))
     }
 
-    /// Returns true if answers have arrived that the decoder was not supplied with.
+    /// Returns true if any arrived answers have not been supplied yet.
     pub(crate) fn has_arrived(&self) -> bool {
         let arrived = |sent: &Sent| matches!(sent.state, SentState::Arrived(_));
         self.sent.iter().any(arrived)
     }
 
-    /// Supplies the decoder with the answers.
+    /// Supplies the decoder with the arrived answers.
     pub(crate) fn supply(&mut self, decoder: &mut PushDecoder) {
         let (arrived, sent) = std::mem::take(&mut self.sent)
             .into_iter()
@@ -254,7 +253,7 @@ impl Fetches {
         }
     }
 
-    /// Drops all requests, and the bytes that came with the footer.
+    /// Drops all requests, along with the bytes that came with the footer.
     pub(crate) fn clear(&mut self) {
         self.now.clear();
         self.waiting.clear();
@@ -274,7 +273,7 @@ impl Sent {
     }
 }
 
-/// Returns true if a range overlaps one of several others.
+/// Returns true if a range overlaps any of the others.
 fn overlaps(range: &Range<u64>, others: &[Range<u64>]) -> bool {
     let mut others = others.iter();
     others.any(|other| range.start < other.end && other.start < range.end)

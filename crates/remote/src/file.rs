@@ -1,4 +1,4 @@
-//! An object whose footer has been read.
+//! An opened Parquet file in a store.
 
 use std::fmt;
 use std::future::ready;
@@ -23,10 +23,10 @@ use crate::request;
 use crate::stream::RecordBatchStream;
 use crate::whole::MaybeWhole;
 
-/// A Parquet file in a store, whose footer has been read. It provides the file's metadata, and
-/// streams of its data.
+/// A Parquet file in a store, with its footer already read. Start here to look at the file's
+/// metadata or to stream its data.
 ///
-/// This type is cheap to clone, and several tasks can read from it.
+/// This type is cheap to clone, and several tasks can read from it concurrently.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -48,11 +48,11 @@ use crate::whole::MaybeWhole;
 pub struct RemoteFile {
     object: Arc<dyn Object>,
     identity: Arc<Identity>,
-    /// The objects that have the file's bytes, with this one first.
+    /// The objects with the file's bytes, this one first.
     objects: Arc<Objects>,
     handle: MetadataHandle,
-    /// The bytes that are in memory. These are the last ones if they were fetched with the footer,
-    /// or the page indexes if the cache kept them.
+    /// The bytes in memory: the file's end if it was fetched with the footer, or the page indexes
+    /// if the cache kept them.
     tail: Tail,
     policy: FetchPolicy,
     key_service: Option<Arc<dyn KeyService>>,
@@ -69,13 +69,13 @@ impl fmt::Debug for RemoteFile {
 }
 
 impl RemoteFile {
-    /// Opens an object. If [`OpenOptions`](herringbone::OpenOptions) or
-    /// [`Limits`](herringbone::Limits) are all that you want to set, pass them alone as the
-    /// options.
+    /// Opens an object. If all you want to set are [`OpenOptions`](herringbone::OpenOptions) or
+    /// [`Limits`](herringbone::Limits), pass these alone as the options.
     ///
-    /// One request fetches the object's end, and the [policy](FetchPolicy::suffix_bytes) sets its
-    /// size. A longer footer takes one more request for the missing part. If the footer is in the
-    /// cache and the object's identity is [known](Object::identity), it takes no request.
+    /// This usually takes one request for the object's end, with a size set by the
+    /// [policy](FetchPolicy::suffix_bytes). A longer footer takes a second request for the missing
+    /// part. If the footer is in the cache and the object's identity is [known](Object::identity),
+    /// no request is sent.
     ///
     /// # Errors
     /// Fails with [Io](herringbone::ErrorKind::Io) if a request fails, with the object's name and
@@ -101,8 +101,8 @@ impl RemoteFile {
         Self::with_tail(object, identity, handle, tail, &options)
     }
 
-    /// Opens an object whose identity is [known](Object::identity) and whose footer is in the
-    /// cache, without a request. Returns `None` for any other object.
+    /// Opens an object without a request, if its identity is [known](Object::identity) and its
+    /// footer is in the cache. Otherwise, returns `None`.
     ///
     /// # Errors
     /// Fails with [Argument](herringbone::ErrorKind::Argument) if the cached footer belongs to a
@@ -123,8 +123,8 @@ impl RemoteFile {
         Self::with_tail(object, identity.into(), metadata, tail, &options).map(Some)
     }
 
-    /// Opens an object whose metadata is already known, without a request and without using the
-    /// options for the footer.
+    /// Opens an object with already known metadata. This sends no request and ignores any options
+    /// for the footer.
     ///
     /// # Errors
     /// Fails with [Argument](herringbone::ErrorKind::Argument) if the object is not as long as the
@@ -140,7 +140,7 @@ impl RemoteFile {
         Self::with_tail(object, identity, handle, tail, &options.into())
     }
 
-    /// Opens an object whose metadata is known, and of whose bytes a part is in memory.
+    /// Opens an object with known metadata and some of its bytes in memory.
     fn with_tail(
         object: Arc<dyn Object>,
         identity: Arc<Identity>,
@@ -177,22 +177,22 @@ impl RemoteFile {
         Ok(file)
     }
 
-    /// Returns the object. If its server has no requests for ranges, the object keeps all bytes in
-    /// memory from the first request on.
+    /// Returns the object. If its server ignores ranges, the object keeps all bytes in memory from
+    /// the first request on.
     #[must_use]
     pub fn object(&self) -> &Arc<dyn Object> {
         &self.object
     }
 
-    /// Returns the identity that the object had when it was opened, which each request of a read
-    /// carries.
+    /// Returns the object's identity at the time of opening. Each request of a read carries this
+    /// identity.
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// Returns the metadata read so far, with which you can open the object again [without
-    /// requests](Self::with_metadata), or plan a read.
+    /// Returns the metadata read so far. Use it to plan a read, or to open the object again
+    /// [without requests](Self::with_metadata).
     #[must_use]
     pub fn metadata_handle(&self) -> &MetadataHandle {
         &self.handle
@@ -210,7 +210,7 @@ impl RemoteFile {
         self.handle.parquet_schema()
     }
 
-    /// Starts a read, which requests nothing before you poll the stream.
+    /// Starts a read. Nothing is requested before you poll the stream.
     ///
     /// If the unit of INT96 timestamps depends on their values
     /// ([`Int96Overflow::CoarserUnit`](herringbone::Int96Overflow)), find it with
@@ -224,12 +224,12 @@ impl RemoteFile {
         Ok(self.stream(self.handle.plan(&options)?))
     }
 
-    /// Replaces the objects that have the file's bytes, and its metadata.
+    /// Replaces the file's metadata, and the objects with its bytes.
     pub(crate) fn with_objects(&self, objects: Objects, handle: MetadataHandle) -> Self {
         Self {
             objects: Arc::new(objects),
             handle,
-            // We drop the tail, because the end of this object is not the end of the file.
+            // We drop the tail, because the object's end isn't the file's end any more.
             tail: Tail::default(),
             ..self.clone()
         }
@@ -245,7 +245,7 @@ impl RemoteFile {
         RecordBatchStream::new(Arc::new(plan), fetches, self.key_service.clone())
     }
 
-    /// Requests a range of the object, for readers of your own. Bytes that came with the footer are
+    /// Requests a range of the object, for your own readers. Bytes that came with the footer are
     /// not requested again.
     ///
     /// The future fails with Io if the request fails, with the object's name and the range, and
@@ -259,10 +259,10 @@ impl RemoteFile {
         Box::pin(async move { Ok(joined(head.await?, rest)) })
     }
 
-    /// Returns the units that can represent all INT96 timestamps that a read with these options
-    /// returns.
+    /// Returns the units that can represent every INT96 timestamp returned by a read with these
+    /// options.
     ///
-    /// This function decodes the values of the INT96 columns, but no other column.
+    /// This decodes the INT96 columns' values, but no other columns.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::read`] and [`RecordBatchStream::next_batch`].
@@ -278,8 +278,8 @@ impl RemoteFile {
     }
 }
 
-/// Decodes an object's footer from `tail`, which is the object's end. Returns the metadata, and all
-/// bytes fetched so far.
+/// Decodes an object's footer from its end, `tail`. Returns the metadata and all bytes fetched so
+/// far.
 ///
 /// # Errors
 /// Fails for the same reasons as [`RemoteFile::open`].

@@ -1,4 +1,4 @@
-//! Keys that are fetched while a read waits.
+//! Fetching keys while a read is waiting.
 
 use std::fmt::Debug;
 
@@ -7,12 +7,12 @@ use herringbone::modular_encryption::KeyRequest;
 
 use crate::object::BoxFuture;
 
-/// A service that supplies the keys of encrypted files, such as a client of a key management
-/// system.
+/// A service that supplies keys for encrypted files, such as a client for a key management system.
 ///
-/// We ask it for keys that the file's [`Decryption`](herringbone::modular_encryption::Decryption)
-/// cannot return without waiting. With the feature `encryption` of `herringbone`, this is a key
-/// retriever that answers `KeyAnswer::Wait`.
+/// It is only asked for keys that the file's
+/// [`Decryption`](herringbone::modular_encryption::Decryption) cannot return immediately. With the
+/// feature `encryption` of `herringbone`, this means that the key retriever has answered
+/// `KeyAnswer::Wait`.
 ///
 /// ```
 /// use herringbone::modular_encryption::KeyRequest;
@@ -46,6 +46,6 @@ use crate::object::BoxFuture;
 /// # Ok::<(), Error>(())
 /// ```
 pub trait KeyService: Debug + Send + Sync {
-    /// Fetches the key for a request. All keys of a row group are requested at the same time.
+    /// Fetches the key for a request. All keys of a row group are requested concurrently.
     fn key(&self, request: &KeyRequest) -> BoxFuture<Result<Vec<u8>>>;
 }

@@ -4,17 +4,17 @@
 //! Object ─► RemoteFile ─► RecordBatchStream ─► record batches ─► RemoteWriter ─► ObjectSink
 //! ```
 //!
-//! An [`Object`] is a file in a store, whose bytes we request by range. [`RemoteFile::open`] reads
-//! its footer, and [`RemoteFile::read`] returns a stream of record batches. The stream uses the
-//! decoder of [`herringbone::push`], so you get the same batches and errors as from a blocking
+//! An [`Object`] is a file in a store, with its bytes requested by range. [`RemoteFile::open`]
+//! reads its footer, and [`RemoteFile::read`] returns a stream of record batches. The stream uses
+//! the decoder of [`herringbone::push`], so you get the same batches and errors as from a blocking
 //! read.
 //!
-//! An [`ObjectSink`] is the place of a new object. [`RemoteWriter`] encodes with the blocking
-//! [`Writer`](herringbone::Writer), and sends the file in parts.
+//! An [`ObjectSink`] is the place for a new object. [`RemoteWriter`] encodes with the blocking
+//! [`Writer`](herringbone::Writer) and sends the file in parts.
 //!
-//! This crate needs no async runtime. If your stores are from the crate `object_store`, use the
-//! adapters of the features `object-store-014` and `object-store-013`. The feature `urls` has the
-//! stores of URLs, and `blocking` has a [source](herringbone::source::Source) for blocking reads.
+//! This crate needs no async runtime. If you use stores from the crate `object_store`, enable the
+//! adapters with the features `object-store-014` and `object-store-013`. The feature `urls` finds
+//! stores for URLs, and `blocking` has a [source](herringbone::source::Source) for blocking reads.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]

@@ -1,5 +1,4 @@
-//! Lookups in a file in a store that return other things than rows: page indexes, bounds, bloom
-//! filters, and the explanation of a read.
+//! Lookups other than reading rows: page indexes, bounds, bloom filters, and explanations of reads.
 
 use std::future::poll_fn;
 use std::ops::Range;
@@ -18,8 +17,8 @@ use herringbone_core::fetch::requests;
 use crate::RemoteFile;
 use crate::object::BoxFuture;
 
-/// The bytes of a file that have arrived so far, as the source of a local file. It notes the ranges
-/// that are missing.
+/// A source made of the bytes arrived so far. It lets us run a local file's lookups, noting any
+/// missing ranges.
 struct Arrived {
     length: u64,
     policy: FetchPolicy,
@@ -49,7 +48,7 @@ impl Source for Arrived {
     }
 
     fn read_many(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        // We note all missing ranges, so that one round fetches them.
+        // We note all missing ranges first, so that a single round can fetch them.
         let answers: Vec<_> = ranges
             .iter()
             .map(|range| self.read(range.clone()))
@@ -63,8 +62,8 @@ impl Source for Arrived {
 }
 
 impl RemoteFile {
-    /// Prunes the row groups of a read, as [`ParquetFile::explain`] does for a local file. The
-    /// lookups of up to 64 row groups share rounds of requests.
+    /// Prunes a read's row groups, like [`ParquetFile::explain`] for a local file. The lookups for
+    /// up to 64 row groups share rounds of requests.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::read`], and returns the store's errors.
@@ -87,14 +86,14 @@ impl RemoteFile {
             if missing.is_empty() {
                 return Err(Error::corrupt("a lookup that needs no bytes did not end"));
             }
-            // We can replace the bytes, because each lookup has taken those of the last round.
+            // We can replace the bytes, because each lookup has already taken the last round's.
             arrived = Fetched::new(self.fetch_all(missing).await?);
         }
     }
 
-    /// Reads both page indexes of each of these column chunks, and returns them in the same order.
-    /// You name a chunk by the ordinals of its row group and its leaf. The file retains the
-    /// indexes, and reads use them.
+    /// Reads both page indexes of each of these column chunks, returning them in the same order. A
+    /// chunk is named by its row group ordinal and its leaf ordinal. The file retains the indexes
+    /// for later reads.
     ///
     /// # Errors
     /// Fails with [Argument](herringbone::ErrorKind::Argument) if there is no such column chunk,
@@ -110,8 +109,8 @@ impl RemoteFile {
             .await
     }
 
-    /// Returns a column chunk's column index, if it has one. `leaf` is the ordinal of one of the
-    /// schema's leaves.
+    /// Returns a column chunk's column index, if it has one. `leaf` is a leaf ordinal in the
+    /// schema.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::load_page_indexes`].
@@ -120,8 +119,8 @@ impl RemoteFile {
             .await
     }
 
-    /// Returns a column chunk's offset index, if it has one. `leaf` is the ordinal of one of the
-    /// schema's leaves.
+    /// Returns a column chunk's offset index, if it has one. `leaf` is a leaf ordinal in the
+    /// schema.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::load_page_indexes`].
@@ -150,11 +149,11 @@ impl RemoteFile {
             .await
     }
 
-    /// Looks up a value in a column chunk's bloom filter. This requests the header, and at most one
-    /// block of the filter for each form in which the value can be stored.
+    /// Looks up a value in a column chunk's bloom filter. This requests the header, plus at most
+    /// one filter block for each possible stored form of the value.
     ///
-    /// Returns false if the chunk does not contain the value. Returns true if the chunk may contain
-    /// it, or if the filter cannot decide, and `None` if the chunk has no bloom filter.
+    /// Returns false if the chunk does not contain the value, true if it might or if the filter
+    /// cannot decide, and `None` if the chunk has no bloom filter.
     ///
     /// # Errors
     /// Fails with [Argument](herringbone::ErrorKind::Argument) if there is no such column chunk, or
@@ -186,8 +185,8 @@ impl RemoteFile {
             .await
     }
 
-    /// Repeats a lookup until it misses no bytes. The lookup takes its bytes from a local file, to
-    /// which each round adds the missing ones.
+    /// Repeats a lookup until no bytes are missing. The lookup runs on a local file, and each round
+    /// adds the missing bytes.
     async fn look_up<T>(&self, lookup: impl Fn(&ParquetFile) -> Result<T>) -> Result<T> {
         let mut answers = Vec::new();
         loop {
@@ -201,7 +200,7 @@ impl RemoteFile {
         }
     }
 
-    /// Returns the arrived bytes as a local file that has the metadata of this one.
+    /// Returns the arrived bytes as a local file with this file's metadata.
     fn local(&self, bytes: Fetched) -> Result<(Arc<Arrived>, ParquetFile)> {
         let handle = self.metadata_handle().clone();
         let source = Arc::new(Arrived {
@@ -214,8 +213,8 @@ impl RemoteFile {
         Ok((source, file))
     }
 
-    /// Fetches ranges in as few requests as the policy allows, several at the same time. Returns
-    /// the answers with their offsets.
+    /// Fetches ranges concurrently, in as few requests as the policy allows. Returns the answers
+    /// with their offsets.
     async fn fetch_all(&self, ranges: Vec<Range<u64>>) -> Result<Vec<(u64, Bytes)>> {
         let most = self.policy().max_requests_in_flight.max(1);
         let mut waiting = requests(ranges, self.policy()).map(|request| request.range);

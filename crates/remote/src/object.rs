@@ -11,15 +11,16 @@ use bytes::Bytes;
 use herringbone::Result;
 use herringbone::push::FetchPolicy;
 
-/// A boxed future that can move between threads, and whose work is cancelled when it is dropped.
+/// A boxed future that can move between threads. Dropping it cancels its work.
 pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// An object in a store, which is a Parquet file whose bytes are requested by range.
+/// An object in a store, that is, a Parquet file with its bytes requested by range.
 ///
-/// A request is a future that only the reading task polls, and that it drops when the read is
-/// dropped. Your implementation is responsible for retries, timeouts and credentials.
+/// Implement this trait to read from your own store. A request is a future, polled only by the
+/// reading task and dropped along with the read. Your implementation is responsible for retries,
+/// timeouts and credentials.
 ///
-/// We check each answer's range, its byte count and its [`Identity`].
+/// We check each answer's range, byte count and [`Identity`].
 ///
 /// ```
 /// use std::ops::Range;
@@ -59,28 +60,28 @@ pub trait Object: Debug + Send + Sync {
 
     /// Requests the object's last `bytes` bytes, or all of the object if it is shorter.
     ///
-    /// If your store has no requests for an object's end, it may ask for the object's length first.
+    /// If your store does not support suffix requests, ask for the object's length first.
     fn tail(&self, bytes: u64) -> BoxFuture<Result<Answer>>;
 
     /// Requests a range of the object with this identity.
     ///
-    /// The request should have a precondition, such as `If-Match`. If the store now has another
-    /// object under this name, the error is of kind [`Replaced`](herringbone::ErrorKind::Replaced).
+    /// The request should have a precondition, such as `If-Match`. If the object was replaced
+    /// meanwhile, the error must be of kind [`Replaced`](herringbone::ErrorKind::Replaced).
     fn range(&self, range: Range<u64>, identity: &Identity) -> BoxFuture<Result<Answer>>;
 
-    /// Requests all of the object at once. We need this for servers that answer a request for a
-    /// range with all of the object.
+    /// Requests the whole object at once. This is a fallback for servers that ignore ranges and
+    /// always answer with the whole object.
     ///
-    /// If the object has more than `most` bytes, this fails with Io, and by default it fails for
-    /// each object.
+    /// This fails with Io if the object has more than `most` bytes. The default implementation
+    /// always fails.
     fn whole(&self, most: u64) -> BoxFuture<Result<Answer>> {
         let message = format!("the object has no request for all of it, of at most {most} bytes");
         let error = io::Error::new(io::ErrorKind::Unsupported, message);
         Box::pin(ready(Err(error.into())))
     }
 
-    /// Returns the object's identity if it is known beforehand, for example from a listing. The
-    /// first request then has a precondition, too, and [`Self::tail`] is not used.
+    /// Returns the object's identity if it is known beforehand, for example from a listing. In this
+    /// case, even the first request has a precondition, and [`Self::tail`] is not used.
     fn identity(&self) -> Option<Identity> {
         None
     }
@@ -96,14 +97,14 @@ pub trait Object: Debug + Send + Sync {
 pub struct Answer {
     /// The bytes.
     pub bytes: Bytes,
-    /// The range of the object that the store claims to have sent.
+    /// The range of the object according to the store's answer.
     pub range: Range<u64>,
     /// The object's identity.
     pub identity: Identity,
 }
 
-/// The identity of an object, which consists of its length and of properties that change when the
-/// object is replaced.
+/// An object's identity, consisting of its length and properties that change when the object is
+/// replaced.
 ///
 /// ```
 /// use herringbone_remote::Identity;
@@ -118,9 +119,9 @@ pub struct Answer {
 pub struct Identity {
     /// The object's length in bytes.
     pub length: u64,
-    /// The object's ETag, with its quotation marks.
+    /// The object's ETag, including the quotation marks.
     pub e_tag: Option<String>,
-    /// The object's version, if the store has versions.
+    /// The object's version, if the store supports versions.
     pub version: Option<String>,
     /// The time when the object was last modified.
     pub modified: Option<SystemTime>,
@@ -156,8 +157,8 @@ impl Identity {
         Self { modified, ..self }
     }
 
-    /// Returns the ETag if it identifies the object's bytes, which a weak ETag does not, so that it
-    /// never satisfies `If-Match`.
+    /// Returns the ETag if it identifies the object's bytes. A weak ETag does not, so it never
+    /// satisfies `If-Match`.
     #[must_use]
     pub fn strong_e_tag(&self) -> Option<&str> {
         self.e_tag
@@ -165,7 +166,7 @@ impl Identity {
             .filter(|e_tag| !e_tag.starts_with("W/"))
     }
 
-    /// Adds those properties of the same object that only `other` has.
+    /// Adds any properties that only `other` has, for the same object.
     pub(crate) fn completed(self, other: Self) -> Self {
         Self {
             length: self.length,
@@ -175,9 +176,9 @@ impl Identity {
         }
     }
 
-    /// Returns true if both may belong to the same object. This function compares the lengths, and
-    /// the versions and ETags that both have. Only if there are none of these, it compares the
-    /// times of the last modification.
+    /// Returns true if both might belong to the same object. This compares the lengths, and any
+    /// versions and ETags that both have. The modification times only count if there are none of
+    /// these.
     #[must_use]
     pub fn matches(&self, other: &Self) -> bool {
         let mut same = self.length == other.length;
@@ -232,7 +233,7 @@ mod tests {
         assert!(!first.matches(&Identity::new(6).e_tag(first.e_tag.clone())));
         let versioned = first.clone().version(Some("1".into()));
         assert!(!versioned.matches(&versioned.clone().version(Some("2".into()))));
-        // A store may list fewer properties than it answers with.
+        // A store can list fewer properties than it answers with.
         assert!(versioned.matches(&Identity::new(5)));
         let timed = Identity::new(5).modified(at(1));
         assert!(!timed.matches(&timed.clone().modified(at(2))));

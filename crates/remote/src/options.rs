@@ -9,7 +9,7 @@ use crate::cache::{CacheEntry, CachedFooter, FileKey, MetadataCache};
 use crate::keys::KeyService;
 use crate::object::Identity;
 
-/// Options for opening an object. You can convert [`OpenOptions`] or [`Limits`] alone into them.
+/// Options for opening an object. [`OpenOptions`] or [`Limits`] alone convert into these.
 ///
 /// ```
 /// use herringbone::Limits;
@@ -24,11 +24,11 @@ use crate::object::Identity;
 pub struct RemoteOptions {
     /// The file's limits, keys and path.
     pub open: OpenOptions,
-    /// The service for keys that take time to fetch.
+    /// The service for fetching keys that are not available immediately.
     pub key_service: Option<Arc<dyn KeyService>>,
-    /// The cache of metadata, which many files can share.
+    /// The metadata cache. Many files can share one cache.
     pub cache: Option<Arc<dyn MetadataCache>>,
-    /// The best way to request bytes, if the object's own policy does not suit you.
+    /// The fetch policy, to override the object's own.
     pub fetch_policy: Option<FetchPolicy>,
 }
 
@@ -39,7 +39,7 @@ impl RemoteOptions {
         Self::default()
     }
 
-    /// Sets the service for keys that take time to fetch.
+    /// Sets the service for fetching keys that are not available immediately.
     #[must_use]
     pub fn key_service(self, service: Arc<dyn KeyService>) -> Self {
         Self {
@@ -48,10 +48,10 @@ impl RemoteOptions {
         }
     }
 
-    /// Sets the cache of metadata.
+    /// Sets the metadata cache.
     ///
-    /// Files that are opened with decryption do not use it, because other users of the cache may
-    /// lack their keys.
+    /// Files opened with decryption do not use it, because other users of the cache might lack
+    /// their keys.
     #[must_use]
     pub fn cache(self, cache: Arc<dyn MetadataCache>) -> Self {
         Self {
@@ -60,7 +60,7 @@ impl RemoteOptions {
         }
     }
 
-    /// Sets the way to request bytes.
+    /// Sets the fetch policy, overriding the object's own.
     #[must_use]
     pub fn fetch_policy(self, policy: FetchPolicy) -> Self {
         Self {
@@ -78,10 +78,9 @@ impl RemoteOptions {
         (*footer.metadata.limits() == self.open.limits).then_some(footer)
     }
 
-    /// Returns a file's place in the cache, if it may be there.
+    /// Returns a file's place in the cache, if it is allowed to have one.
     pub(crate) fn cache_entry(&self, name: &str, identity: &Identity) -> Option<CacheEntry> {
-        // An encrypted file has no place, because others that share the cache may not have its
-        // keys.
+        // An encrypted file has no place, because other users of the cache might not have its keys.
         let cache = self.cache.clone();
         let cache = cache.filter(|_| self.open.decryption.is_none())?;
         let file = FileKey::new(name, identity)?;

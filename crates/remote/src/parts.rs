@@ -1,26 +1,27 @@
-//! The sizes of an upload's parts, and the buffer that a file is written to.
+//! Part sizes, and the buffer that divides a writer's output into parts.
 
 use std::collections::VecDeque;
 use std::io;
 
 use bytes::Bytes;
 
-/// The largest number of parts that S3, GCS and R2 accept for one object.
+/// The most parts per object accepted by S3, GCS and R2.
 pub(crate) const MAX_PARTS: u64 = 10_000;
 
-/// The number of parts at the start that have the same size.
+/// The number of equally large parts at the start.
 const EQUAL_PARTS: u64 = 1_000;
 
-/// The divisor of the first size that gives the bytes by which each later part grows.
+/// The divisor for the growth of later parts: each is larger than the previous one by this fraction
+/// of the first part's size.
 const GROWTH: u64 = 50;
 
-/// The largest part in bytes that S3, GCS and R2 accept.
+/// The largest part in bytes accepted by S3, GCS and R2.
 pub(crate) const MAX_PART_BYTES: u64 = 5 << 30;
 
 /// The smallest capacity of a part's buffer.
 const MIN_CAPACITY: usize = 64 << 10;
 
-/// The sizes of parts.
+/// The rule for part sizes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PartSizes {
     /// The size of the first parts in bytes.
@@ -30,8 +31,8 @@ pub(crate) struct PartSizes {
 }
 
 impl PartSizes {
-    /// Returns the size of the part with this ordinal, which counts from 0, although a file's last
-    /// part may be smaller.
+    /// Returns the size of the part with this ordinal, counted from 0. Note that a file's last part
+    /// can be smaller.
     pub(crate) fn size(&self, ordinal: u64) -> u64 {
         let steps = match self.are_equal {
             true => 0,
@@ -48,7 +49,7 @@ pub(crate) struct PartBuffer {
     sizes: PartSizes,
     /// The number of parts begun so far.
     begun: u64,
-    /// The full parts. Each of them has at least one byte after it.
+    /// The full parts. There is at least one byte after each.
     full: VecDeque<Bytes>,
     /// The last part so far.
     open: Vec<u8>,
@@ -79,14 +80,14 @@ impl PartBuffer {
         self.full.pop_front()
     }
 
-    /// Takes the buffer, and leaves an empty one whose parts have the same sizes.
+    /// Takes the buffer, leaving an empty one with the same part sizes.
     #[cfg(feature = "blocking")]
     pub(crate) fn take(&mut self) -> Self {
         let empty = Self::new(self.sizes);
         std::mem::replace(self, empty)
     }
 
-    /// Makes the last part full, whatever its size.
+    /// Closes the last part, whatever its size.
     pub(crate) fn end(&mut self) {
         self.full.push_back(std::mem::take(&mut self.open).into());
     }
@@ -109,8 +110,8 @@ impl io::Write for PartBuffer {
         let taken = bytes.len().min(size - self.open.len());
         let wanted = self.open.len() + taken;
         if wanted > self.open.capacity() {
-            // The capacity grows step by step, so that a small file's buffer stays small, but it
-            // never exceeds the part's size.
+            // We grow the capacity step by step, so that a small file's buffer stays small, but
+            // never beyond the part's size.
             let capacity = wanted.max(2 * self.open.capacity()).max(MIN_CAPACITY);
             self.open
                 .reserve_exact(capacity.min(size) - self.open.len());

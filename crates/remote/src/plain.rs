@@ -1,4 +1,4 @@
-//! The errors of stores in plain words.
+//! Store errors in plain words.
 
 use std::error::Error as StdError;
 use std::io;
@@ -7,21 +7,21 @@ use herringbone::Error;
 
 use crate::secrets::without_secrets;
 
-/// The text at the start of the part of a message that names the request.
+/// The text before a message's request part.
 const REQUEST: &str = "Error performing ";
-/// The text between the part about the request and the reason.
+/// The text between a message's request part and its reason.
 const REASON: &str = " - ";
-/// The texts before an answer's status.
+/// The possible texts before an answer's status.
 const STATUS: [&str; 2] = [
     "Server returned non-2xx status code: ",
     "Server returned error response: ",
 ];
 
-/// The maximum number of characters of a reason.
+/// The most characters to keep of a reason.
 const MAX_CHARACTERS: usize = 300;
 
-/// Returns the reason of a store's error. It has neither the request's address, which may have a
-/// signature, nor the answer's body.
+/// Returns a store error's reason, without the request's address, which might contain a signature,
+/// and without the answer's body.
 pub(crate) fn plain(error: &(dyn StdError + 'static)) -> String {
     let mut text = reason(&error.to_string());
     if let Some(cause) = deepest(error)
@@ -32,13 +32,13 @@ pub(crate) fn plain(error: &(dyn StdError + 'static)) -> String {
     text
 }
 
-/// Converts a store's error to an error of the library, but leaves out the causes, because their
-/// texts have addresses.
+/// Converts a store error to a library error, leaving out the causes because their texts contain
+/// addresses.
 pub(crate) fn io_error(kind: io::ErrorKind, error: &(dyn StdError + 'static)) -> Error {
     io::Error::new(kind, plain(error)).into()
 }
 
-/// Returns the HTTP status that a store's error reports.
+/// Returns the HTTP status in a store error's message.
 pub(crate) fn status(message: &str) -> Option<u16> {
     let rest = STATUS.iter().find_map(|it| message.split_once(it));
     rest?.1.get(..3)?.parse().ok()
@@ -53,7 +53,8 @@ fn deepest(error: &(dyn StdError + 'static)) -> Option<String> {
     Some(reason(&cause.to_string()))
 }
 
-/// Returns the reason in a store's message, without the request's address and the answer's body.
+/// Returns the reason in a store error's message, without the request's address and the answer's
+/// body.
 fn reason(message: &str) -> String {
     let request = message.split_once(REQUEST).map(|(_, it)| it);
     let (retries, text) = match request.and_then(|request| request.split_once(REASON)) {
@@ -77,15 +78,15 @@ fn reason(message: &str) -> String {
     }
 }
 
-/// Returns the number of retries in the description of a request, or an empty text.
+/// Returns the part about retries in a request's description, or an empty text.
 fn retries(request: &str) -> &str {
     let rest = request.rsplit_once(", after ").map_or("", |(_, it)| it);
     let (count, _) = rest.split_once(" retries").unwrap_or_default();
     count
 }
 
-/// Returns the code and message in the body of a store's answer. We leave out all other parts,
-/// because they may have secrets.
+/// Returns the code and message in the body of a store's answer. All other parts are left out,
+/// because they might contain secrets.
 fn details(body: &str) -> String {
     let element = |name: &str| {
         let (_, rest) = body.split_once(&format!("<{name}>"))?;

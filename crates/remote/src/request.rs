@@ -1,5 +1,5 @@
-//! Requests whose answers are checked, for all stores. With these, you can read an [`Object`] with
-//! a driver of your own.
+//! Requests with checked answers, for all stores. Use these if you read an [`Object`] with your own
+//! driver.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -27,25 +27,24 @@ use herringbone::{Error, ErrorKind, Result};
 use crate::object::{Answer, BoxFuture, Identity, Object};
 use crate::whole::MaybeWhole;
 
-/// The largest object in bytes that we read whole if the server has no requests for ranges.
+/// The largest object in bytes to read whole if the server ignores ranges.
 pub const MAX_WHOLE_BYTES: u64 = 256 << 20;
 
-/// An object that has answered the request for its end.
+/// An object, after its answer to the request for its end.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Opened {
-    /// The object from which to read the rest. It is in memory as soon as the server answers a
-    /// range with all of it.
+    /// The object to read the rest from. It is kept in memory as soon as the server answers a range
+    /// with the whole object.
     pub object: Arc<dyn Object>,
-    /// The object's end, which is all of it if the server has no requests for ranges.
+    /// The object's end, or all of it if the server ignores ranges.
     pub tail: Bytes,
     /// The object's identity.
     pub identity: Identity,
 }
 
-/// Requests the last `bytes` bytes of an object as [`tail`] does. If the server has no requests for
-/// ranges, it answers with the whole object. In this case, we read all of it, so that it takes no
-/// further request.
+/// Requests an object's last `bytes` bytes, like [`tail`]. A server that ignores ranges answers
+/// with the whole object. In this case, all of it is read, so that no further request is needed.
 ///
 /// # Errors
 /// Fails for the same reasons as [`tail`]. Fails with [Io](ErrorKind::Io) if the server has no
@@ -62,8 +61,8 @@ pub async fn open(object: Arc<dyn Object>, bytes: u64) -> Result<Opened> {
     })
 }
 
-/// Requests the last `bytes` bytes of an object, or all of it if it is shorter, and returns them
-/// with its identity.
+/// Requests an object's last `bytes` bytes, or all of it if it is shorter. Returns them with the
+/// object's identity.
 ///
 /// # Errors
 /// Fails with [Io](ErrorKind::Io) if the store fails, or if its answer is not the object's end, and
@@ -74,8 +73,8 @@ pub async fn tail(object: &Arc<dyn Object>, bytes: u64) -> Result<(Bytes, Identi
         if range.is_empty() {
             return Ok((Bytes::new(), identity));
         }
-        // A listing may only have the length, so we compare later answers with the whole identity
-        // in this one.
+        // The known identity might only have a length, so we compare later answers with the whole
+        // identity in this one.
         let answer = answer(object.clone(), range, Arc::new(identity.clone())).await?;
         return Ok((answer.bytes, identity.completed(answer.identity)));
     }
@@ -104,13 +103,13 @@ pub fn range(
     })
 }
 
-/// Requests a range as [`range`] does, and returns the whole answer.
+/// Requests a range like [`range`], but returns the whole answer.
 fn answer(
     object: Arc<dyn Object>,
     range: Range<u64>,
     identity: Arc<Identity>,
 ) -> BoxFuture<Result<Answer>> {
-    // This is inside a future, so that the store prepares the request only when the future is
+    // This is inside a future, so that the store only prepares the request when the future is
     // polled.
     Box::pin(async move {
         let answer = object.range(range.clone(), &identity).await;
@@ -133,7 +132,7 @@ fn replaced(first: &Identity, now: &Identity) -> Error {
     Error::new(ErrorKind::Replaced, message)
 }
 
-/// Fails unless an answer has all bytes of this range and no others.
+/// Fails unless an answer has exactly the bytes of this range.
 pub(crate) fn check(answer: &Answer, expected: &Range<u64>) -> io::Result<()> {
     let Range { start, end } = answer.range;
     if answer.range != *expected {
@@ -160,7 +159,7 @@ pub(crate) fn check(answer: &Answer, expected: &Range<u64>) -> io::Result<()> {
     Err(io::Error::new(kind, message))
 }
 
-/// The bytes that a request asks for.
+/// The bytes that a request asks for, used in error messages.
 enum Requested {
     Tail(u64),
     Range(Range<u64>),
@@ -181,7 +180,7 @@ pub(crate) fn named(object: &str, requested: &dyn fmt::Display, error: Error) ->
     with_message(error, message)
 }
 
-/// Replaces an error's message, but keeps its kind, cause, location and remedy.
+/// Replaces an error's message, keeping its kind, cause, location and remedy.
 pub(crate) fn with_message(error: Error, message: String) -> Error {
     let (location, remedy) = (error.location().clone(), error.remedy());
     let mut new = match error.kind() {
@@ -224,8 +223,8 @@ impl fmt::Display for RequestError {
 }
 
 impl StdError for RequestError {
-    /// Returns the cause of the store's error. We skip that error itself, because its message is
-    /// part of this one.
+    /// Returns the cause of the store's error, skipping that error itself because its message is
+    /// already part of this one.
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         self.error.get_ref()?.source()
     }

@@ -1,4 +1,4 @@
-//! Row groups that the host's jobs decode at the same time.
+//! Row groups decoded concurrently by the host's jobs.
 //!
 //! ```text
 //! PushDecoder ── a row group whose bytes all arrived ──► due │ next │ …   one job each, for one batch
@@ -7,9 +7,9 @@
 //!                                                         └► batches in the order of the file
 //! ```
 //!
-//! The decoder opens row groups, tests their rows and plans their bytes. It decodes batches itself
-//! only while there is no row group here. Those are row groups whose bytes do not fit in memory, or
-//! that failed here.
+//! The decoder opens row groups, tests their rows and plans their bytes. It only decodes batches
+//! itself while there is no row group here. This happens for row groups that do not fit in memory,
+//! or that have failed here before.
 
 use std::collections::VecDeque;
 use std::task::{Context, Poll};
@@ -20,42 +20,42 @@ use herringbone_read::{AheadStep, WaitingBatch};
 
 use crate::seat::Job;
 
-/// The number of row groups per thread. One is not enough, because the batches of a decoded row
-/// group may wait for a while.
+/// The number of row groups per thread. One isn't enough, because a decoded row group's batches
+/// might have to wait for a while.
 const PER_THREAD: usize = 2;
 
-/// The row groups in the order of the output. The first one is due.
+/// The row groups in output order. The first one is due.
 pub(crate) struct RowGroups {
     slots: VecDeque<Slot>,
-    /// The number of jobs that may run at the same time.
+    /// The number of jobs allowed to run concurrently.
     threads: usize,
 }
 
-/// A row group that jobs decode.
+/// A row group being decoded by jobs.
 struct Slot {
     work: Work,
-    /// The decoded batches that wait until they are due.
+    /// The decoded batches waiting until they are due.
     waiting: VecDeque<Box<WaitingBatch>>,
-    /// The losses that follow the last batch.
+    /// The losses after the last batch.
     losses: Losses,
-    /// An upper bound on the number of rows after the last emitted batch.
+    /// An upper bound on the rows remaining after the last emitted batch.
     rows_left: u64,
 }
 
 /// The state of a row group.
 enum Work {
-    /// No job works on it.
+    /// No job is working on it.
     Idle(Box<DetachedRowGroup>),
     Running(Job<(Box<DetachedRowGroup>, AheadStep)>),
     /// All its batches are decoded.
     Over(Box<DetachedRowGroup>),
     Failed(Box<DetachedRowGroup>),
-    /// It is being moved to another state.
+    /// A placeholder while the row group moves to another state.
     Moved,
 }
 
 impl RowGroups {
-    /// Creates an empty list, which stays empty if there are fewer than two threads.
+    /// Creates an empty list. With fewer than two threads, it stays empty.
     pub(crate) fn new(threads: usize) -> Self {
         Self {
             slots: VecDeque::new(),
@@ -67,7 +67,7 @@ impl RowGroups {
         self.slots.is_empty()
     }
 
-    /// Returns the number of row groups that may still be added.
+    /// Returns the number of row groups that there is still room for.
     pub(crate) fn room(&self) -> usize {
         match self.has_failed() {
             true => 0,
@@ -75,7 +75,7 @@ impl RowGroups {
         }
     }
 
-    /// Adds a row group after all others.
+    /// Appends a row group.
     pub(crate) fn push(&mut self, row_group: DetachedRowGroup) {
         self.slots.push_back(Slot {
             rows_left: row_group.rows_left(),
@@ -85,7 +85,7 @@ impl RowGroups {
         });
     }
 
-    /// Takes the results of jobs and starts others, with the due one first. Work ahead stops while
+    /// Takes the results of jobs and starts new jobs, the due one first. Work ahead stops while
     /// memory is short.
     pub(crate) fn poll(&mut self, host: Option<&dyn Spawn>, cx: &Context<'_>) {
         for slot in &mut self.slots {
@@ -98,21 +98,20 @@ impl RowGroups {
             if free == 0 || matches!(slot.work, Work::Failed(_)) {
                 break;
             }
-            // The slots before this one may be over although they are not removed yet. If memory is
-            // short, only the due job starts, so we must recognise it: otherwise, no waker would be
-            // left.
+            // Earlier slots can be over without being removed yet. If memory is short, only the due
+            // job starts, so we have to recognise it. Otherwise, no waker would be left.
             let is_due = are_earlier_emitted && slot.waiting.is_empty();
             if slot.start(host, is_due) {
                 free -= 1;
-                // If the host ran the job at once, or dropped it, the job may be over. If it is
-                // still running, it keeps the waker.
+                // The job might already be over, since the host can run it immediately or drop it.
+                // If it's still running, it keeps the waker.
                 slot.poll(cx);
             }
             are_earlier_emitted &= slot.is_emitted();
         }
     }
 
-    /// Returns the next batch in the order of the output, and adds its losses.
+    /// Returns the next batch in output order, adding its losses.
     pub(crate) fn next_batch(&mut self, losses: &mut Losses) -> Option<Box<WaitingBatch>> {
         loop {
             let due = self.slots.front_mut()?;
@@ -138,8 +137,8 @@ impl RowGroups {
         self.slots.iter().position(failed)
     }
 
-    /// Puts the first failed row group and all later ones back into the decoder, once no job works
-    /// on them. Their batches are decoded again.
+    /// Puts the first failed row group and all later ones back into the decoder, once no job is
+    /// working on them. Their batches are decoded again.
     pub(crate) fn put_back_failed(&mut self, decoder: &mut PushDecoder) {
         let Some(failed) = self.first_failed() else {
             return;
@@ -158,7 +157,7 @@ impl RowGroups {
         }
     }
 
-    /// Returns an upper bound on the number of rows that are not emitted yet.
+    /// Returns an upper bound on the number of rows not emitted yet.
     pub(crate) fn rows_left(&self) -> u64 {
         let rows = self.slots.iter().map(|slot| slot.rows_left);
         rows.fold(0, u64::saturating_add)
@@ -179,7 +178,8 @@ impl Slot {
         matches!(self.work, Work::Over(_)) && self.waiting.is_empty()
     }
 
-    /// Starts the job for the next batch. Returns false if there is none, or if it has to wait.
+    /// Starts the job for the next batch. Returns false if there is no next batch or it has to
+    /// wait.
     fn start(&mut self, host: Option<&dyn Spawn>, is_due: bool) -> bool {
         let mut row_group = match std::mem::replace(&mut self.work, Work::Moved) {
             Work::Idle(row_group) if is_due || !row_group.is_short() => row_group,
@@ -195,7 +195,7 @@ impl Slot {
         true
     }
 
-    /// Takes the result of the job, if it is over.
+    /// Takes the job's result, if it is over.
     fn poll(&mut self, cx: &Context<'_>) {
         let Work::Running(job) = &self.work else {
             return;

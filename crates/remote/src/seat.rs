@@ -1,5 +1,5 @@
-//! Steps of a decoder or encoder, which run either on the polling task or in a job of the host. A
-//! step owns its decoder or encoder, and hands it back with its outcome.
+//! Decoder and encoder steps, run either on the polling task or in a job of the host. A step owns
+//! its decoder or encoder and hands it back with the outcome.
 //!
 //! ```text
 //! Waiting ── a thread starts the job ──► Running ──► Done ──► the task takes the outcome
@@ -13,11 +13,11 @@ use std::task::{Context, Poll, Waker};
 
 use herringbone::Spawn;
 
-/// A step, which returns its outcome.
+/// A step, returning its outcome.
 type Work<T> = Box<dyn FnOnce() -> T + Send>;
 
-/// A started step. If the job is dropped, so is the step: at once if no thread runs it yet, and
-/// otherwise when it ends.
+/// A started step. Dropping this also drops the step, either immediately or, if a thread is already
+/// running it, when it ends.
 pub(crate) struct Job<T>(Arc<Mutex<Seat<T>>>);
 
 struct Seat<T> {
@@ -25,17 +25,17 @@ struct Seat<T> {
     waker: Option<Waker>,
 }
 
-/// The place where the step is.
+/// The whereabouts of a step.
 enum StepState<T> {
-    /// In the seat, because the job has not started.
+    /// In the seat, because the job has not started yet.
     Waiting(Work<T>),
-    /// Taken by the thread that runs the job.
+    /// Taken by the thread running the job.
     Running,
     Done(Box<T>),
     /// In the seat, because the job will never start.
     Dropped(Work<T>),
     Panicked(Box<dyn Any + Send>),
-    /// Nowhere, because the task does not wait for the step any more.
+    /// Nowhere, because the task is no longer waiting for the step.
     Left,
 }
 
@@ -60,7 +60,7 @@ impl<T: Send + 'static> Job<T> {
     /// Returns the outcome once the step is over.
     ///
     /// # Panics
-    /// Resumes a panic of the step, which may come from a custom predicate, for example.
+    /// Resumes a panic of the step. For example, a custom predicate can panic.
     pub(crate) fn poll(&self, cx: &Context<'_>) -> Poll<T> {
         let mut seat = lock(&self.0);
         match std::mem::replace(&mut seat.place, StepState::Left) {
@@ -85,12 +85,12 @@ impl<T: Send + 'static> Job<T> {
 impl<T> Drop for Job<T> {
     fn drop(&mut self) {
         let place = std::mem::replace(&mut lock(&self.0).place, StepState::Left);
-        // We drop it without holding the lock, because the step may own much.
+        // We don't hold the lock here, because the step can own a lot.
         drop(place);
     }
 }
 
-/// The job in the form that the host has.
+/// The host's side of a job.
 struct Runner<T>(Arc<Mutex<Seat<T>>>);
 
 impl<T> Runner<T> {
@@ -115,7 +115,7 @@ impl<T> Runner<T> {
         }
     }
 
-    /// Puts the outcome into the seat, unless the task does not wait any more.
+    /// Puts the outcome into the seat, unless the task is no longer waiting.
     fn put(&self, place: StepState<T>) {
         let mut seat = lock(&self.0);
         if matches!(seat.place, StepState::Left) {

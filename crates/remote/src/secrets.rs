@@ -1,9 +1,9 @@
-//! Texts without secrets.
+//! Removing secrets from texts.
 
-/// The schemes whose user information is a container's name, which is not a secret.
+/// The schemes with a container name as user information. This is not a secret.
 const WITH_CONTAINER: [&str; 3] = ["az", "abfs", "abfss"];
 
-/// Removes passwords and queries from all URLs in a text, because a query may be a signature.
+/// Removes passwords and queries from all URLs in a text. Queries can contain signatures.
 #[must_use]
 pub fn without_secrets(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

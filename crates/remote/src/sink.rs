@@ -1,4 +1,4 @@
-//! The interface to the place of a new object in a store.
+//! The interface for creating an object in a store.
 
 use std::fmt::Debug;
 use std::pin::Pin;
@@ -8,11 +8,11 @@ use herringbone::Result;
 
 use crate::object::BoxFuture;
 
-/// The place of a new object in a store.
+/// A sink for a new object in a store.
 ///
-/// A request is a future. Only the task that writes polls it, and drops it when the writer is
-/// dropped. Your implementation is responsible for retries, timeouts and credentials, and for a
-/// condition such as "only if the object does not exist".
+/// Implement this trait to write to your own store. A request is a future, polled only by the
+/// writing task and dropped along with the writer. Your implementation is responsible for retries,
+/// timeouts and credentials, and for conditions such as "only if the object does not exist".
 ///
 /// ```
 /// use std::pin::Pin;
@@ -52,19 +52,19 @@ pub trait ObjectSink: Debug + Send + Sync {
     /// the kind [`AlreadyExists`](std::io::ErrorKind::AlreadyExists).
     fn put(&self, bytes: Bytes) -> BoxFuture<Result<()>>;
 
-    /// Requests an upload in parts, whose object does not appear before the upload is completed.
+    /// Requests an upload in parts. The object must not appear before the upload is completed.
     fn start(&self) -> BoxFuture<Result<Box<dyn Upload>>>;
 
-    /// Runs a future that nothing waits for, because it aborts an upload whose writer was dropped.
+    /// Runs a future in the background, for aborting the upload of a dropped writer.
     ///
-    /// By default, the future is dropped, so that the parts stay in the store until a rule of the
-    /// store removes them. If you have a runtime, spawn the future there.
+    /// The default implementation drops the future, so the parts stay in the store until one of its
+    /// rules removes them. If you have a runtime, spawn the future there instead.
     fn run_detached(&self, abort: BoxFuture<()>) {
         drop(abort);
     }
 }
 
-/// An upload of an object in parts.
+/// An object's upload in parts.
 ///
 /// ```
 /// use std::pin::Pin;
@@ -112,8 +112,8 @@ pub trait ObjectSink: Debug + Send + Sync {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Upload: Debug + Send {
-    /// Requests that the store keeps the next part. The parts have the order of these calls,
-    /// although several of the requests are in flight at the same time.
+    /// Requests that the store keeps the next part. The parts must stay in the order of these
+    /// calls, although several of the requests can be in flight at a time.
     fn put_part(&mut self, bytes: Bytes) -> BoxFuture<Result<()>>;
 
     /// Requests that the store creates the object from all parts, once all of them have arrived.
@@ -122,7 +122,7 @@ pub trait Upload: Debug + Send {
     /// the kind [`AlreadyExists`](std::io::ErrorKind::AlreadyExists).
     fn complete(&mut self) -> Pin<Box<dyn Future<Output = Result<()>> + Send + '_>>;
 
-    /// Requests that the store removes all parts. We call this at most once, even if a request
-    /// failed before.
+    /// Requests that the store removes all parts. This is called at most once, even after a failed
+    /// request.
     fn abort(&mut self) -> Pin<Box<dyn Future<Output = Result<()>> + Send + '_>>;
 }

@@ -1,5 +1,5 @@
-//! Objects and sinks for the stores of the crate `object_store`, with one module per version of
-//! that crate.
+//! Objects and sinks for stores from the crate `object_store`, with one module per version of that
+//! crate.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -9,11 +9,11 @@ use futures_core::Stream;
 
 use crate::plain;
 
-/// The largest number of bytes that we reserve for an answer before they arrive.
+/// The most bytes to reserve for an answer before they arrive.
 const MAX_RESERVED: u64 = 16 << 20;
 
-/// Joins the parts of an answer. We stop after the part that exceeds `most` bytes, because a store
-/// may send more than it was asked for.
+/// Joins an answer's parts. We stop after exceeding `most` bytes, because a store might send more
+/// than it was asked for.
 async fn collect<E>(
     mut parts: Pin<Box<dyn Stream<Item = Result<Bytes, E>> + Send>>,
     most: u64,
@@ -39,7 +39,7 @@ async fn collect<E>(
     })
 }
 
-/// Returns the path in a store that a path leads to from a directory.
+/// Resolves a path relative to a directory in a store.
 fn resolve(directory: &str, path: &str) -> Option<String> {
     let mut names: Vec<&str> = match path.starts_with('/') {
         true => Vec::new(),
@@ -59,15 +59,14 @@ fn resolve(directory: &str, path: &str) -> Option<String> {
     (!names.is_empty()).then(|| names.join("/"))
 }
 
-/// Returns true if an error means that the store answered a request for a range with the whole
-/// object.
+/// Returns true if an error means that the store answered a range request with the whole object.
 fn is_whole(message: &str) -> bool {
     // Web servers cause the second message.
     message.contains("Received non-partial response")
         || message.contains("Range request not supported by")
 }
 
-/// Returns true if a server may answer this way because it has no requests for an object's end.
+/// Returns true if this answer might mean that the server does not support suffix requests.
 fn lacks_suffixes(message: &str) -> bool {
     matches!(plain::status(message), Some(400 | 405 | 416 | 500 | 501))
 }
@@ -99,9 +98,9 @@ macro_rules! adapter {
 
             #[doc = concat!("An [`Object`] in a store of `object_store` ", $version, ".")]
             ///
-            /// Each request is a `get_opts` with one range. All but the first have the precondition
+            /// Each request is a `get_opts` with one range. All but the first have a precondition:
             /// `If-Match`, or the version, or otherwise `If-Unmodified-Since`. Retries and timeouts
-            /// are the store's.
+            /// are up to the store.
             ///
             /// ```
             /// # futures::executor::block_on(async {
@@ -139,7 +138,7 @@ macro_rules! adapter {
             }
 
             impl StoreObject {
-                /// Creates the object at `path`, whose name is the store's name, followed by the
+                /// Creates the object at `path`. Its name is the store's name, followed by the
                 /// path.
                 #[must_use]
                 pub fn new(store: Arc<dyn ObjectStore>, path: impl Into<Path>) -> Self {
@@ -163,7 +162,7 @@ macro_rules! adapter {
                     }
                 }
 
-                /// Sets the identity that is known from a listing, as [`Self::listed`] does.
+                /// Sets an identity known from a listing, like [`Self::listed`].
                 #[must_use]
                 pub fn known_identity(self, identity: Identity) -> Self {
                     Self {
@@ -173,7 +172,7 @@ macro_rules! adapter {
                 }
 
                 /// Sets the name in error messages and caches, such as a URL. It should be unique
-                /// among all objects that share a cache, and it should not contain credentials.
+                /// among all objects sharing a cache, and should not contain credentials.
                 #[must_use]
                 pub fn name(self, name: impl Into<String>) -> Self {
                     Self {
@@ -194,8 +193,8 @@ macro_rules! adapter {
                     let is_stream = matches!(result.payload, GetResultPayload::Stream(_));
                     let bytes = match is_stream || range.end.saturating_sub(range.start) > most {
                         true => super::collect(result.into_stream(), most).await?,
-                        // For a local file, this reads the range at once, and not in pieces of 8
-                        // KiB.
+                        // For a local file, this reads the range at once rather than in 8 KiB
+                        // pieces.
                         false => result.bytes().await?,
                     };
                     Ok(Answer {
@@ -212,8 +211,7 @@ macro_rules! adapter {
                         ..Default::default()
                     };
                     let identity = match self.clone().get(options, bytes).await {
-                        // Azure has no requests for an object's end, so we ask for the length
-                        // first.
+                        // Azure doesn't support suffix requests, so we ask for the length first.
                         Err(first @ StoreError::NotSupported { .. }) => {
                             let head = GetOptions {
                                 head: true,
@@ -221,7 +219,7 @@ macro_rules! adapter {
                             };
                             match self.store.get_opts(&self.path, head).await {
                                 Ok(found) => identity(&found.meta),
-                                // A server without ranges may also refuse to state the length.
+                                // A server without ranges might also refuse to state the length.
                                 Err(_) if super::is_whole(&first.to_string()) => return Err(first),
                                 Err(other) => return Err(other),
                             }
@@ -244,16 +242,16 @@ macro_rules! adapter {
                     self.get(conditional(range, &identity), bytes).await
                 }
 
-                /// Returns the object's identity if the server has no requests for the end. `first`
-                /// is the error of such a request.
+                /// Returns the object's identity, for servers without suffix requests. `first` is
+                /// the error from such a request.
                 ///
-                /// We request the first byte, because the answer has the object's length. Unlike
-                /// HEAD, this request fits a signature for GET.
+                /// This requests the first byte, because the answer also has the object's length.
+                /// Unlike HEAD, this works with a signature for GET.
                 async fn probe(self, first: StoreError) -> Result<Identity, StoreError> {
                     match self.get(conditional(0..1, &Identity::new(0)), 1).await {
                         Ok(answer) => Ok(answer.identity),
                         Err(error) if super::is_whole(&error.to_string()) => Err(error),
-                        // This may be an empty object, which has no range that satisfies a request.
+                        // This can be an empty object, since no range can be satisfied then.
                         Err(error) if crate::plain::status(&error.to_string()) == Some(416) => {
                             let source = error.into();
                             Err(StoreError::NotSupported { source })
@@ -353,9 +351,8 @@ macro_rules! adapter {
                     }
                 }
 
-                /// Selects whether absolute paths and paths with `..` are permitted, which you
-                /// should only allow if you trust the metadata. An absolute path begins at the
-                /// store's root.
+                /// Selects whether absolute paths and paths with `..` are permitted. Only allow
+                /// this if you trust the metadata. An absolute path begins at the store's root.
                 #[must_use]
                 pub fn allow_any_path(self, allows_any_path: bool) -> Self {
                     Self {
@@ -383,11 +380,11 @@ macro_rules! adapter {
                 }
             }
 
-            /// Returns the options of a request for a range of the object with this identity.
+            /// Returns the options for requesting a range of the object with this identity.
             fn conditional(range: Range<u64>, identity: &Identity) -> GetOptions {
                 let if_match = identity.strong_e_tag().map(str::to_owned);
                 let is_named = if_match.is_some() || identity.version.is_some();
-                // The store's times have a smaller range, so we leave out times outside it.
+                // The store's times have a smaller range, so we leave out any others.
                 let is_usual = |time: &SystemTime| {
                     let since = time.duration_since(SystemTime::UNIX_EPOCH);
                     since.is_ok_and(|since| since.as_secs() < 1 << 36)
@@ -410,13 +407,12 @@ macro_rules! adapter {
                 Identity::new(meta.size)
                     .e_tag(meta.e_tag.clone())
                     .version(meta.version.clone())
-                    // If a caller names an object without listing it, its time is the beginning of
-                    // time, which means nothing.
+                    // An object named without a listing has the epoch as its time, a sentinel that
+                    // means nothing.
                     .modified(Some(modified).filter(|time| *time > SystemTime::UNIX_EPOCH))
             }
 
-            /// Converts an error of a read, where a failed precondition means that the object was
-            /// replaced.
+            /// Converts a read error. A failed precondition means that the object was replaced.
             #[must_use]
             #[doc(hidden)] // For the crates of this workspace.
             pub fn error(error: StoreError) -> Error {
@@ -428,7 +424,7 @@ macro_rules! adapter {
                 }
             }
 
-            /// Converts an error of a request.
+            /// Converts a request error.
             fn io_error(error: &StoreError) -> Error {
                 let kind = match error {
                     StoreError::NotFound { .. } => io::ErrorKind::NotFound,
@@ -445,13 +441,13 @@ macro_rules! adapter {
                 crate::plain::io_error(kind, error)
             }
 
-            /// A function that runs a future on a runtime.
+            /// A function for running a future on a runtime.
             type Runtime = Arc<dyn Fn(BoxFuture<()>) + Send + Sync>;
 
             #[doc = concat!("An [`ObjectSink`] in a store of `object_store` ", $version, ".")]
             ///
-            /// A small file takes one `put_opts`, and a larger one an upload by
-            /// `put_multipart_opts`. Retries and timeouts are the store's.
+            /// A small file takes one `put_opts`, and a larger file an upload with
+            /// `put_multipart_opts`. Retries and timeouts are up to the store.
             ///
             /// ```
             /// # futures::executor::block_on(async {
@@ -496,7 +492,7 @@ macro_rules! adapter {
             }
 
             impl StoreSink {
-                /// Creates the sink of an object at `path`, which replaces an existing object. Its
+                /// Creates the sink for an object at `path`, replacing any existing object. Its
                 /// name is the store's name, followed by the path.
                 #[must_use]
                 pub fn new(store: Arc<dyn ObjectStore>, path: impl Into<Path>) -> Self {
@@ -510,13 +506,12 @@ macro_rules! adapter {
                     }
                 }
 
-                /// Makes the sink create the file only if there is none, so that it never replaces
-                /// an existing object.
+                /// Makes the sink only create new objects, so that it never replaces an existing
+                /// one.
                 ///
-                /// In `object_store`, uploads in parts do not have this condition. Therefore, a
-                /// file of more than one part is an error before anything is sent. Note that a part
-                /// may have up to 5 GiB, which you can set by
-                /// [`part_bytes`](crate::RemoteWriteOptions::part_bytes).
+                /// In `object_store`, uploads in parts do not support this condition, so a file of
+                /// more than one part is an error before anything is sent. For larger files, raise
+                /// [`part_bytes`](crate::RemoteWriteOptions::part_bytes), up to 5 GiB.
                 #[must_use]
                 pub fn create_new(self) -> Self {
                     Self {
@@ -525,7 +520,7 @@ macro_rules! adapter {
                     }
                 }
 
-                /// Sets the name in error messages, such as a URL, which should not contain
+                /// Sets the name in error messages, such as a URL. It should not contain
                 /// credentials.
                 #[must_use]
                 pub fn name(self, name: impl Into<String>) -> Self {
@@ -535,9 +530,9 @@ macro_rules! adapter {
                     }
                 }
 
-                /// Sets a function that runs a future on a runtime, for example by `spawn` of
+                /// Sets a function for running a future on a runtime, for example with `spawn` of
                 /// tokio's `Handle`. If a writer is dropped, on any thread, its upload is aborted
-                /// there. Without this function, the parts stay in the store.
+                /// there. Otherwise, the parts stay in the store.
                 #[must_use]
                 pub fn runtime(self, spawn: impl Fn(BoxFuture<()>) + Send + Sync + 'static) -> Self {
                     Self {

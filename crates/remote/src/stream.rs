@@ -21,21 +21,21 @@ use crate::object::BoxFuture;
 use crate::row_groups::RowGroups;
 use crate::seat::Job;
 
-/// A stream of the record batches of a read.
+/// A stream of a read's record batches.
 ///
-/// You get the batches that a [`Reader`](herringbone::Reader) would return, in the same order, and
-/// no more after an error.
+/// You get the same batches as from a [`Reader`](herringbone::Reader), in the same order, and none
+/// after an error.
 ///
-/// Only the task that polls the stream sends requests and takes their answers. It also decodes,
-/// unless the read's options have threads
+/// Requests are only sent, and answers only taken, by the task polling the stream. This task also
+/// decodes, unless the read's options have threads
 /// ([`ReadOptions::spawn`](herringbone::ReadOptions::spawn)). In that case, the threads decode
 /// while the task takes answers or works on the last batch. Each job decodes one batch. Up to
-/// [`ReadOptions::threads`](herringbone::ReadOptions) row groups whose bytes have arrived are
-/// decoded at the same time, within the read's memory. If your host does not want to run a job, it
-/// may drop it, and the task decodes instead.
+/// [`ReadOptions::threads`](herringbone::ReadOptions) completely fetched row groups are decoded
+/// concurrently, within the read's memory. Your host is allowed to drop a job instead of running
+/// it, and the task then decodes by itself.
 ///
-/// If you drop the stream, its requests and decoders are dropped, too. A thread that is decoding a
-/// batch finishes it first, and then drops the decoder.
+/// Dropping the stream also drops its requests and decoders. But a thread in the middle of a batch
+/// finishes decoding it before dropping its decoder.
 ///
 /// ```
 /// # use std::ops::Range;
@@ -84,7 +84,8 @@ use crate::seat::Job;
 /// ```
 pub struct RecordBatchStream {
     plan: Arc<ReadPlan>,
-    /// True if the decoder does not have the plan yet, because it is with a thread.
+    /// True if there is a new plan that the decoder doesn't have yet, because a thread has the
+    /// decoder.
     is_plan_new: bool,
     state: State,
     fetches: Fetches,
@@ -92,52 +93,52 @@ pub struct RecordBatchStream {
     key_service: Option<Arc<dyn KeyService>>,
     host: Option<Arc<dyn Spawn>>,
     row_groups: RowGroups,
-    /// True if the decoder may have more row groups whose bytes have all arrived.
+    /// True if the decoder might have more completely fetched row groups.
     has_more_row_groups: bool,
-    /// True if all ranges were already requested when the decoder last looked ahead.
+    /// True if the decoder found nothing new to request when it last looked ahead.
     is_all_requested: bool,
-    /// True if the last step was refused memory that the pool may have later.
+    /// True if the last step was refused memory, but the pool might have it later.
     is_refused: bool,
     progress: Progress,
 }
 
-/// The place where the decoder is.
+/// The whereabouts of the decoder.
 enum State {
     /// Here, between two steps.
     Idle(Box<PushDecoder>),
-    /// In a step, which may be on a thread.
+    /// In a step, possibly on a thread.
     Decoding(Job<(Box<PushDecoder>, Step)>),
     /// Nowhere, because there are no more batches.
     Over,
 }
 
-/// The instructions for a step of the decoder.
+/// The instructions for a decoder step.
 struct Order {
     /// True if no earlier batches are decoded elsewhere. The step then decodes the next one, unless
     /// its row group is detached.
     is_due: bool,
-    /// The number of row groups that may be detached.
+    /// The most row groups to detach.
     room: usize,
-    /// The number of buffered bytes below which the decoder looks ahead.
+    /// The number of buffered bytes below which the decoder should look ahead.
     look_ahead: u64,
 }
 
-/// The outcome of a step.
+/// The outcome of a decoder step.
 #[derive(Default)]
 struct Step {
     /// The decoder's result, if it was due.
     result: Option<Result<push::Poll>>,
-    /// The ranges that are needed later, if the step looked ahead.
+    /// The ranges needed later, if the step looked ahead.
     ahead: Option<Result<Needs>>,
-    /// Row groups whose bytes have all arrived, to be decoded elsewhere.
+    /// Completely fetched row groups, to be decoded elsewhere.
     row_groups: Vec<DetachedRowGroup>,
-    /// True if there may be more such row groups.
+    /// True if there might be more such row groups.
     has_more: bool,
 }
 
 impl Step {
-    /// Detaches row groups whose bytes have all arrived. If there are none, this step decodes the
-    /// next batch, or lists missing ranges. In between, it lists the ranges that are needed later.
+    /// Detaches completely fetched row groups. If there are none, decodes the next batch or lists
+    /// missing ranges. In between, lists the ranges needed later.
     fn run(decoder: &mut PushDecoder, order: &Order) -> Self {
         let mut step = Self::default();
         step.detach(decoder, order.room);
@@ -167,14 +168,15 @@ impl Step {
     }
 }
 
-/// A key that was requested.
+/// A requested key.
 struct Key {
     request: KeyRequest,
     future: BoxFuture<Result<Vec<u8>>>,
     key: Option<Vec<u8>>,
 }
 
-/// The numbers that the stream knows after each step.
+/// The decoder's progress after each step, kept because the decoder might be with a thread when the
+/// program asks.
 struct Progress {
     rows_left: u64,
     metrics: ReadMetrics,
@@ -190,7 +192,7 @@ enum After {
 }
 
 impl Progress {
-    /// Records a decoder's progress, because the decoder may be with a thread later.
+    /// Records a decoder's progress, since the decoder might be with a thread later.
     fn record(&mut self, decoder: &mut PushDecoder) {
         self.rows_left = decoder.rows_left();
         self.metrics = decoder.metrics();
@@ -219,8 +221,8 @@ impl RecordBatchStream {
             Some(_) => herringbone_pipeline::threads(plan.options().threads),
             None => 0,
         };
-        // We pass no limit, because whole row groups are fetched, whatever the policy for bytes
-        // ahead is.
+        // We pass no limit, because whole row groups are fetched regardless of the policy for bytes
+        // ahead.
         let fetched_bytes = match fetches.policy().in_memory {
             true => 0,
             false => usize::MAX,
@@ -258,16 +260,17 @@ impl RecordBatchStream {
         &self.plan
     }
 
-    /// Replaces the filter by an equal or tighter one. The new filter applies to all rows that the
-    /// old one has not been applied to yet, and it also prunes row groups that are not started.
-    /// Rows that the old filter has already selected are still returned, even in row groups that
-    /// threads decode ahead.
+    /// Replaces the filter with an equal or tighter one. The new filter applies to all rows not yet
+    /// tested by the old one, and it also prunes row groups not yet started. Note that rows already
+    /// selected by the old filter are still returned, including row groups decoded ahead by
+    /// threads.
     ///
     /// # Errors
     /// Fails with [Argument](herringbone::ErrorKind::Argument) if the form of the new filter does
-    /// not show that it [implies](Predicate::implies) the old one, because rows that only the new
-    /// one selects may be gone. Fails with [Argument](herringbone::ErrorKind::Argument) also if the
-    /// filter does not fit the file, or if the read has a limit or an offset but no filter.
+    /// not show that it [implies](Predicate::implies) the old one, because rows selected only by
+    /// the new one might already be gone. Also fails with
+    /// [Argument](herringbone::ErrorKind::Argument) if the filter does not fit the file, or if the
+    /// read has a limit or an offset but no filter.
     pub fn tighten_filter(&mut self, filter: &Predicate) -> Result<()> {
         self.plan = Arc::new(self.plan.tightened(filter)?);
         self.is_plan_new = true;
@@ -288,14 +291,13 @@ impl RecordBatchStream {
         &self.progress.losses
     }
 
-    /// Takes the losses since the last call, so that [`Self::losses`] does not return them again.
+    /// Takes the losses since the last call. [`Self::losses`] does not return them again.
     #[must_use]
     pub fn take_losses(&mut self) -> Losses {
         std::mem::take(&mut self.progress.losses)
     }
 
-    /// Returns the counts of row groups, rows, pages, requests, bytes and rounds of the read so
-    /// far.
+    /// Returns the read's metrics so far: row groups, rows, pages, requests, bytes and rounds.
     ///
     /// The requests for the footer are not included.
     #[must_use]
@@ -310,7 +312,7 @@ impl RecordBatchStream {
 
     /// Returns the next batch, or `None` after the last one and after an error.
     ///
-    /// You may drop the future at any time, because a later call continues where it was.
+    /// You can drop the future at any time, because a later call continues where it left off.
     ///
     /// # Errors
     /// Fails with [Corrupt](herringbone::ErrorKind::Corrupt) or
@@ -319,8 +321,8 @@ impl RecordBatchStream {
     /// [Key](herringbone::ErrorKind::Key) if they are not authentic. These errors have their
     /// location. Fails with [Io](herringbone::ErrorKind::Io) if the store fails, and with
     /// [Replaced](herringbone::ErrorKind::Replaced) if the object was replaced, both with the
-    /// object's name and the range. Errors that your own predicates and key service return keep
-    /// their kind.
+    /// object's name and the range. Errors from your own predicates and key service keep their
+    /// kind.
     pub async fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         poll_fn(|cx| self.poll_batch(cx)).await
     }
@@ -357,7 +359,8 @@ impl RecordBatchStream {
             ready!(self.poll_keys(cx))?;
             ready!(self.poll_room(cx));
             let may_start = match self.row_groups.is_empty() {
-                // While the decoder waits, an answer may already decide which later bytes it needs.
+                // While the decoder is waiting, an answer might already decide which later bytes it
+                // needs.
                 true => fetched.is_ready() || self.fetches.has_decided(),
                 false => self.may_detach(),
             };
@@ -382,8 +385,8 @@ impl RecordBatchStream {
         after.map(Some)
     }
 
-    /// Sends the next requests and starts the next jobs before the program works on a batch. Errors
-    /// wait for the next call.
+    /// Sends the next requests and starts the next jobs before the program gets to work on a batch.
+    /// Errors are kept for the next call.
     fn emit(&mut self, batch: RecordBatch, cx: &mut Context<'_>) -> RecordBatch {
         self.fetches.advance(cx);
         self.row_groups.poll(self.host.as_deref(), cx);
@@ -395,20 +398,20 @@ impl RecordBatchStream {
         batch
     }
 
-    /// Returns true if a step of the decoder may detach row groups.
+    /// Returns true if a decoder step might be able to detach row groups.
     fn may_detach(&self) -> bool {
         let may_have_some = self.has_more_row_groups || self.fetches.has_arrived();
         self.row_groups.room() > 0 && may_have_some
     }
 
-    /// Returns the number of bytes that may be requested ahead now. We make requests in lots of
-    /// half of what may be ahead, because one lot per batch would be many small requests.
+    /// Returns the number of bytes to request ahead now. We only use half of the bytes allowed
+    /// ahead at a time, because topping up after each batch would make many small requests.
     fn bytes_to_request(&self) -> u64 {
         let ahead = self.fetches.policy().max_bytes_ahead / 2;
         ahead.saturating_sub(self.fetches.bytes_under_way())
     }
 
-    /// Starts the decoder's next step with the bytes that have arrived, unless a step is under way.
+    /// Starts the decoder's next step with the arrived bytes, unless a step is already running.
     fn start_step(&mut self) {
         let mut decoder = match mem::replace(&mut self.state, State::Over) {
             State::Idle(decoder) => decoder,
@@ -479,8 +482,9 @@ impl RecordBatchStream {
         Ok(())
     }
 
-    /// Waits until the pool has memory for a refused step, or will not have it. In the second case,
-    /// the decoder tries for the last time, because the read may go on without the row group.
+    /// Waits until the pool has memory for a refused step, or definitely won't have it. In that
+    /// case, the decoder makes a last attempt, since the read might be able to go on without the
+    /// row group.
     fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if let (true, State::Idle(decoder)) = (self.is_refused, &mut self.state) {
             if !ready!(decoder.poll_room(cx)) {
@@ -491,7 +495,7 @@ impl RecordBatchStream {
         Poll::Ready(())
     }
 
-    /// Waits for keys, and supplies the decoder with them.
+    /// Waits for keys and supplies the decoder with them.
     fn poll_keys(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
         for key in self.keys.iter_mut().filter(|key| key.key.is_none()) {
             if let Poll::Ready(result) = key.future.as_mut().poll(cx) {

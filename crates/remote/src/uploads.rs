@@ -1,4 +1,4 @@
-//! The requests of an upload, which start it, send its parts, and end it.
+//! An upload's requests, from its start over its parts to its end.
 
 use std::future::poll_fn;
 use std::mem;
@@ -14,21 +14,21 @@ use crate::parts::{MAX_PARTS, PartBuffer};
 use crate::request::{named, with_message};
 use crate::sink::{ObjectSink, Upload};
 
-/// An upload's requests. If they are dropped, the ones in flight are cancelled, and the upload is
-/// aborted if the sink has a runtime.
+/// An upload's requests. Dropping them cancels any in flight, and aborts the upload if the sink has
+/// a runtime.
 #[derive(Debug)]
 pub(crate) struct Uploads {
     sink: Arc<dyn ObjectSink>,
     state: State,
     in_flight: Vec<InFlight>,
-    /// The number of bytes that may be in flight, unless they are a single part.
+    /// The most bytes in flight. A single part is always allowed, even if it is larger.
     max_bytes_in_flight: u64,
-    /// The number of parts sent so far, and their byte count.
+    /// The number of parts sent so far and their byte count.
     sent: (u64, u64),
 }
 
 enum State {
-    /// No upload was started yet.
+    /// No upload yet.
     None,
     Starting(BoxFuture<Result<Box<dyn Upload>>>),
     Started(Box<dyn Upload>),
@@ -45,7 +45,7 @@ impl std::fmt::Debug for State {
 }
 
 struct InFlight {
-    /// The part's number, which counts from 1.
+    /// The part's number, counted from 1.
     number: u64,
     range: Range<u64>,
     future: BoxFuture<Result<()>>,
@@ -94,7 +94,7 @@ impl Uploads {
         first.map_or(Ok(()), Err)
     }
 
-    /// Sends a buffer's full parts, and returns pending while a part waits for others to arrive.
+    /// Sends a buffer's full parts. Returns pending while a part is waiting for others to arrive.
     ///
     /// # Errors
     /// Returns the store's errors, with the object's name. Fails with Limit if there are too many
@@ -126,7 +126,7 @@ impl Uploads {
         }
         if let State::Starting(future) = &mut self.state {
             let started = ready!(future.as_mut().poll(cx));
-            // We take the future away, because it must not be polled again.
+            // We must not poll the future again, so we drop it.
             self.state = State::None;
             let what = "the start of the upload";
             let started = started.map_err(|error| named(self.sink.name(), &what, error))?;
@@ -157,13 +157,13 @@ impl Uploads {
         Ok(())
     }
 
-    /// Returns true if an upload in parts has begun.
+    /// Returns true if an upload in parts has started.
     #[cfg(feature = "blocking")]
     pub(crate) fn is_started(&self) -> bool {
         !matches!(self.state, State::None)
     }
 
-    /// Waits for all parts that are in flight.
+    /// Waits for all parts in flight.
     pub(crate) fn poll_sent(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
         match self.advance(cx) {
             Ok(()) if !self.in_flight.is_empty() => Poll::Pending,
@@ -171,13 +171,13 @@ impl Uploads {
         }
     }
 
-    /// Returns the number of bytes that were sent in parts.
+    /// Returns the number of bytes sent in parts.
     pub(crate) fn bytes_sent(&self) -> u64 {
         self.sent.1
     }
 
-    /// Sends the rest of a buffer in parts, so that only the request for the end is left. If the
-    /// file is small, this function returns its bytes instead, because they are that request.
+    /// Sends the rest of a buffer in parts, leaving only the final request. For a small file, this
+    /// returns its bytes instead, because they will be that request.
     ///
     /// # Errors
     /// Returns the store's errors, with the object's name.
@@ -192,8 +192,8 @@ impl Uploads {
         Ok(None)
     }
 
-    /// Creates the object. A small file's bytes are one request, and any other file is made from
-    /// its parts, after all of them have arrived.
+    /// Creates the object. A small file takes a single request with its bytes. Any other file is
+    /// assembled from its parts once all of them have arrived.
     ///
     /// # Errors
     /// Returns the store's errors, with the object's name.
@@ -212,8 +212,8 @@ impl Uploads {
         Ok(())
     }
 
-    /// Aborts the upload because of an error, and returns that error with an error of the abort
-    /// added to its message.
+    /// Aborts the upload because of an error, returning that error. If the abort fails too, its
+    /// error is added to the message.
     pub(crate) async fn abort_after(&mut self, error: Error) -> Error {
         match self.abort().await {
             Ok(()) => error,
@@ -224,21 +224,21 @@ impl Uploads {
         }
     }
 
-    /// Cancels all requests, and removes the parts from the store.
+    /// Cancels all requests and removes the parts from the store.
     ///
     /// # Errors
     /// Returns the store's error, with the object's name.
     pub(crate) async fn abort(&mut self) -> Result<()> {
         self.in_flight.clear();
         if let State::Starting(future) = &mut self.state {
-            // If the upload could not be started, there is nothing to remove.
+            // If the upload couldn't be started, there's nothing to remove.
             self.state = match future.await {
                 Ok(upload) => State::Started(upload),
                 Err(_) => State::None,
             };
         }
-        // We keep the state until the store has answered, so that the upload is aborted once more
-        // if this function's future is dropped.
+        // We keep the state until the store has answered. If this function's future is dropped
+        // before that, the upload is then aborted once more.
         if let State::Started(upload) = &mut self.state {
             let aborted = upload.abort().await;
             self.state = State::None;
@@ -252,7 +252,7 @@ impl Uploads {
 impl Drop for Uploads {
     fn drop(&mut self) {
         self.in_flight.clear();
-        // We drop the errors, because nothing can receive them here.
+        // We drop any errors, because there's nobody left to receive them.
         let abort: BoxFuture<()> = match mem::replace(&mut self.state, State::None) {
             State::None => return,
             State::Starting(future) => Box::pin(async move {

@@ -1,10 +1,9 @@
-//! The keys of objects in the form that URLs have.
+//! Object keys in URL form.
 
-/// The characters that make a key a pattern.
+/// The wildcards. A key with any of these is a pattern.
 pub(crate) const PATTERN: [char; 3] = ['*', '?', '['];
 
-/// Returns a key in the form that a URL has. The characters to which URLs and patterns give a
-/// meaning are escaped.
+/// Returns a key in URL form, escaping any characters with a special meaning in URLs or patterns.
 ///
 /// ```
 /// assert_eq!(herringbone_remote::escaped_key("a b/50%.parquet"), "a b/50%25.parquet");

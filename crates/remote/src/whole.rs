@@ -1,4 +1,4 @@
-//! Objects whose servers may ignore requests for ranges.
+//! Objects on servers that might ignore ranges.
 //!
 //! ```text
 //! Ranges ── a range is answered with all of the object ──► Requested ── the answer ──► Held: ranges are slices
@@ -21,26 +21,27 @@ use herringbone::{Error, Result};
 use crate::object::{Answer, BoxFuture, Identity, Object};
 use crate::request::{self, MAX_WHOLE_BYTES};
 
-/// An object whose bytes are requested by range until its server answers a range with all of them.
-/// From then on, all bytes are requested once, and kept in memory.
+/// An object with a fallback for servers that ignore ranges. Bytes are requested by range until the
+/// server answers with the whole object. From then on, the whole object is requested once and kept
+/// in memory.
 pub(crate) struct MaybeWhole(Arc<Shared>);
 
-/// The part of an object that all its requests share.
+/// The state shared by an object's requests.
 struct Shared {
     object: Arc<dyn Object>,
     state: Mutex<State>,
-    /// The tasks that wait for all bytes.
+    /// The tasks waiting for the whole object.
     tasks: Arc<Tasks>,
 }
 
 struct State {
     bytes: AllBytes,
-    /// The number of futures that wait for all bytes.
+    /// The number of futures waiting for the whole object.
     waiting: usize,
 }
 
 enum AllBytes {
-    /// The server may have requests for ranges.
+    /// The server might support ranges.
     Ranges,
     Requested(BoxFuture<Result<Answer>>),
     Held(Answer),
@@ -58,7 +59,7 @@ impl MaybeWhole {
         }))
     }
 
-    /// Returns all bytes if they are in memory.
+    /// Returns the whole object if it is in memory.
     pub(crate) fn held(&self) -> Option<Bytes> {
         match &self.0.lock().bytes {
             AllBytes::Held(answer) => Some(answer.bytes.clone()),
@@ -66,8 +67,8 @@ impl MaybeWhole {
         }
     }
 
-    /// Sends a request, unless we know that the server ignores ranges. `part` selects the requested
-    /// range from all bytes.
+    /// Sends a request, unless we already know that the server ignores ranges. `part` selects the
+    /// requested range from the whole object.
     fn answer(
         &self,
         request: impl FnOnce(&dyn Object) -> BoxFuture<Result<Answer>>,
@@ -94,14 +95,13 @@ impl MaybeWhole {
     }
 }
 
-/// Returns true if an error shows that the server answers requests for ranges with the whole
-/// object.
+/// Returns true if an error shows that the server ignores ranges.
 fn ignores_ranges(error: &Error) -> bool {
     let kind = error.io_error().map(io::Error::kind);
     kind == Some(io::ErrorKind::Unsupported)
 }
 
-/// Returns the answer to a request for a range, taken from the answer to a request for all bytes.
+/// Returns the answer for a range, taken from the answer for the whole object.
 fn slice(whole: &Answer, range: Range<u64>) -> Answer {
     let length = whole.bytes.len();
     let at = |at: u64| usize::try_from(at).map_or(length, |at| at.min(length));
@@ -162,7 +162,7 @@ impl Shared {
     }
 }
 
-/// A future that waits for all bytes. When the last such future is dropped, so is the request.
+/// A future waiting for the whole object. The request is dropped along with the last such future.
 struct Waiting(Arc<Shared>);
 
 impl Waiting {
@@ -186,7 +186,7 @@ impl Future for Waiting {
             AllBytes::Requested(request) => request,
             AllBytes::Ranges => shared.object.whole(MAX_WHOLE_BYTES),
         };
-        // The task that polls last may stop polling, so the answer wakes all of them.
+        // The task that last polled might stop polling, so the answer has to wake all tasks.
         shared.tasks.add(cx.waker());
         let waker = shared.tasks.clone().into();
         let Poll::Ready(answer) = request.as_mut().poll(&mut Context::from_waker(&waker)) else {
@@ -196,7 +196,7 @@ impl Future for Waiting {
         let answer = answer.and_then(checked).map_err(instead);
         state.bytes = match &answer {
             Ok(answer) => AllBytes::Held(answer.clone()),
-            // One of the other tasks sends the request again.
+            // One of the other tasks will send the request again.
             Err(_) => AllBytes::Ranges,
         };
         drop(state);
@@ -214,8 +214,7 @@ impl Drop for Waiting {
         }
         let request = std::mem::replace(&mut state.bytes, AllBytes::Ranges);
         drop(state);
-        // We drop the request without holding the lock, because it may run any code when it is
-        // dropped.
+        // We don't hold the lock here, because dropping the request can run arbitrary code.
         drop(request);
     }
 }
@@ -225,13 +224,13 @@ fn checked(answer: Answer) -> Result<Answer> {
     Ok(answer)
 }
 
-/// Adds to an error which request failed, because it is not the one for a range.
+/// Adds to an error that the failed request was for the whole object, rather than for a range.
 fn instead(error: Error) -> Error {
     let message = format!("all bytes were requested instead: {}", error.message());
     request::with_message(error, message)
 }
 
-/// The wakers of the tasks that wait for one request.
+/// The wakers of all tasks waiting for one request.
 #[derive(Default)]
 struct Tasks(Mutex<Vec<Waker>>);
 

@@ -6,7 +6,7 @@ use herringbone::{Error, MemoryPool, Result, WriteOptions};
 
 use crate::parts::{MAX_PART_BYTES, PartSizes};
 
-/// Options for writing an object. You can convert [`WriteOptions`] alone into them.
+/// Options for writing an object. [`WriteOptions`] alone convert into these.
 ///
 /// ```
 /// use herringbone::WriteOptions;
@@ -20,27 +20,27 @@ use crate::parts::{MAX_PART_BYTES, PartSizes};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RemoteWriteOptions {
-    /// The form of the file, and the threads that encode.
+    /// The file's form, and the threads for encoding.
     pub write: WriteOptions,
-    /// The size of the first parts in bytes, which is 8 MiB by default. A file of at most this size
-    /// takes one request. Note that S3 requires at least 5 MiB.
+    /// The size of the first parts in bytes. The default is 8 MiB, and S3 requires at least 5 MiB.
+    /// A file of at most this size takes a single request.
     ///
-    /// The first 1,000 parts have this size. Each later part is larger than the one before, by 2
-    /// percent of this size. So 10,000 parts of 8 MiB and more are 6 TiB, and no part exceeds 5
-    /// GiB.
+    /// The first 1,000 parts have this size, and each later part is larger than the previous one by
+    /// 2 percent of it. For example, 10,000 parts starting at 8 MiB add up to 6 TiB. No part
+    /// exceeds 5 GiB.
     pub part_bytes: u64,
-    /// True if all parts except the last have the same size, which Cloudflare R2 requires. A file
-    /// then has at most 10,000 times `part_bytes`, which is 78 GiB by default. Without this flag,
-    /// files of up to 1,000 parts suit R2, too.
+    /// True if all parts except the last have the same size, as required by Cloudflare R2. A file
+    /// is then limited to 10,000 times `part_bytes`, by default 78 GiB. Note that R2 also accepts
+    /// files of up to 1,000 parts without this flag.
     pub equal_parts: bool,
-    /// The number of bytes of parts in flight, which is 64 MiB by default. One part may always be
-    /// in flight.
+    /// The most bytes in flight, 64 MiB by default. A single part is always allowed, even if it is
+    /// larger.
     pub max_bytes_in_flight: u64,
-    /// The memory that the writer shares with reads and other writers. It takes the bytes of the
-    /// encoder, of the open part and of the parts in flight. Because it takes these bytes only when
-    /// it has them, it may exceed the pool by as much as one step adds, which is a slice of rows or
-    /// an encoded column chunk. If the pool refuses them, the writer waits for the parts in flight,
-    /// and then ends the row group early. It fails if the rest is still refused.
+    /// A memory pool to share with reads and other writers. The writer takes memory for the
+    /// encoder, the open part and the parts in flight. Since it only does so after using the
+    /// memory, it can exceed the pool by as much as one step adds, that is, a slice of rows or an
+    /// encoded column chunk. If the pool refuses, the writer waits for the parts in flight and then
+    /// ends the row group early. It fails if the rest is still refused.
     pub memory_pool: Option<Arc<dyn MemoryPool>>,
 }
 
@@ -78,7 +78,7 @@ impl RemoteWriteOptions {
         }
     }
 
-    /// Sets the number of bytes of parts in flight.
+    /// Sets the most bytes in flight.
     #[must_use]
     pub fn max_bytes_in_flight(self, max_bytes_in_flight: u64) -> Self {
         Self {
@@ -87,7 +87,7 @@ impl RemoteWriteOptions {
         }
     }
 
-    /// Sets the memory that the writer shares with reads and other writers.
+    /// Sets a memory pool to share with reads and other writers.
     #[must_use]
     pub fn memory_pool(self, pool: Arc<dyn MemoryPool>) -> Self {
         Self {

@@ -19,22 +19,23 @@ use crate::sink::ObjectSink;
 use crate::uploads::Uploads;
 use crate::write_options::RemoteWriteOptions;
 
-/// An encoder of record batches, whose output is the parts of an upload.
+/// An encoder of record batches, with an upload's parts as its output.
 type Encoder = Writer<PartBuffer>;
 
 /// A writer of record batches to a new object in a store.
 ///
-/// The bytes are the same that a [`Writer`] with the same
-/// [`WriteOptions`](herringbone::WriteOptions) writes. The object appears in the store, whole, when
-/// you call [`finish`](Self::finish). A file of more than one part is uploaded while you write it,
-/// with several parts in flight. A smaller file takes one request.
+/// The file is the same as from a [`Writer`] with the same
+/// [`WriteOptions`](herringbone::WriteOptions). The object only appears in the store, whole, when
+/// you call [`finish`](Self::finish). A file of more than one part is uploaded while you are
+/// writing it, with several parts in flight. A smaller file takes a single request.
 ///
-/// Only the task that awaits a method sends requests and takes their answers. It also encodes,
-/// unless the options have threads ([`WriteOptions::spawn`](herringbone::WriteOptions::spawn)). In
-/// that case, the threads encode, and parts are sent meanwhile.
+/// Requests are only sent, and answers only taken, by the task awaiting a method. This task also
+/// encodes, unless the options have threads
+/// ([`WriteOptions::spawn`](herringbone::WriteOptions::spawn)). In that case, the threads encode
+/// while the task sends parts.
 ///
 /// If a method fails, it aborts the upload. If you drop a method's future before it is ready, rows
-/// may be missing, so you can only [`abort`](Self::abort) the writer after that. If you drop the
+/// might be missing, so after that you can only [`abort`](Self::abort) the writer. If you drop the
 /// writer, [`ObjectSink::run_detached`] aborts the upload.
 ///
 /// ```
@@ -54,14 +55,14 @@ type Encoder = Writer<PartBuffer>;
 /// ```
 pub struct RemoteWriter {
     schema: SchemaRef,
-    /// The encoder, or `None` while a method runs and after an error.
+    /// The encoder, or `None` while a method is running and after an error.
     encoder: Option<Box<Encoder>>,
     uploads: Uploads,
     host: Option<Arc<dyn Spawn>>,
     memory: Reserved,
 }
 
-/// The work that a method of the writer starts.
+/// The work started by a writer method.
 enum Work {
     Write(RecordBatch),
     Flush,
@@ -78,9 +79,8 @@ impl fmt::Debug for RemoteWriter {
 }
 
 impl RemoteWriter {
-    /// Starts a file for batches with this schema, without a request. If
-    /// [`WriteOptions`](herringbone::WriteOptions) are all that you want to set, pass them alone as
-    /// the options.
+    /// Starts a file for batches of this schema, without a request. If all you want to set are
+    /// [`WriteOptions`](herringbone::WriteOptions), pass them alone as the options.
     ///
     /// # Errors
     /// Fails with [Unsupported](ErrorKind::Unsupported) if Parquet cannot represent one of the
@@ -121,8 +121,7 @@ impl RemoteWriter {
             .map_or(0, |encoder| encoder.num_rows())
     }
 
-    /// Returns the number of the file's bytes that are encoded so far, although some of them may
-    /// not be sent yet. After an error, it is 0.
+    /// Returns the number of file bytes encoded so far, sent or not, or 0 after an error.
     #[must_use]
     pub fn bytes_written(&self) -> u64 {
         self.encoder
@@ -130,16 +129,16 @@ impl RemoteWriter {
             .map_or(0, |encoder| encoder.bytes_written())
     }
 
-    /// Returns the number of buffered bytes, which are in the encoder, in the open part, and in the
-    /// parts in flight.
+    /// Returns the number of buffered bytes: in the encoder, in the open part, and in the parts in
+    /// flight.
     #[must_use]
     pub fn memory_size(&self) -> u64 {
         let encoder = self.encoder.as_deref().map_or(0, encoder_bytes);
         encoder + self.uploads.bytes_in_flight()
     }
 
-    /// Returns the number of the file's bytes so far, including the bytes of rows that are still to
-    /// be encoded. After an error, it is 0.
+    /// Returns the estimated number of file bytes so far, including rows still to be encoded, or 0
+    /// after an error.
     #[must_use]
     pub fn estimated_bytes(&self) -> u64 {
         let bytes = |it: &Encoder| it.bytes_written() + it.memory_size() as u64;
@@ -163,7 +162,7 @@ impl RemoteWriter {
         }
     }
 
-    /// Appends a batch's rows, and returns when all full parts are in flight.
+    /// Appends a batch's rows. Returns once all full parts are in flight.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Writer::write`]. Fails with [Io](ErrorKind::Io) if the store
@@ -186,8 +185,8 @@ impl RemoteWriter {
     /// Writes the buffered rows and the footer, creates the object, and returns the footer's
     /// metadata.
     ///
-    /// If you drop the future while the store completes the upload, the object may appear, but only
-    /// whole.
+    /// If you drop the future while the store is completing the upload, the object might still
+    /// appear, but only whole.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::write`]. Fails with an I/O error of the kind
@@ -197,8 +196,8 @@ impl RemoteWriter {
         self.send_all().await?.complete().await
     }
 
-    /// Writes the buffered rows and the footer, and sends all parts. The object appears only with
-    /// [`SentObject::complete`], so that you can let several objects appear together.
+    /// Writes the buffered rows and the footer and sends all parts. Use this to make several
+    /// objects appear together, because each only appears with [`SentObject::complete`].
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::write`].
@@ -218,7 +217,7 @@ impl RemoteWriter {
         }
     }
 
-    /// Waits for a future of yours, and meanwhile takes the answers of parts in flight.
+    /// Waits for your own future, taking answers for parts in flight meanwhile.
     ///
     /// ```
     /// use herringbone::arrow::array::RecordBatch;
@@ -250,18 +249,17 @@ impl RemoteWriter {
         }
     }
 
-    /// Cancels all requests, and removes the parts from the store, so that the object does not
-    /// appear.
+    /// Cancels all requests and removes the parts from the store, so that the object never appears.
     ///
     /// # Errors
-    /// Fails with [Io](ErrorKind::Io) if the store fails, with the object's name. Parts may then
+    /// Fails with [Io](ErrorKind::Io) if the store fails, with the object's name. Parts might then
     /// stay in the store.
     pub async fn abort(mut self) -> Result<()> {
         self.encoder = None;
         self.uploads.abort().await
     }
 
-    /// Does a method's work. The encoder is put back only if this succeeds, because the writer
+    /// Does a method's work. The encoder is only put back if this succeeds, because the writer
     /// cannot be used after an error.
     async fn run(&mut self, work: Work) -> Result<()> {
         let encoder = self.encoder.take().ok_or_else(failed_before)?;
@@ -275,10 +273,10 @@ impl RemoteWriter {
         }
     }
 
-    /// Encodes step by step, and sends full parts between the steps.
+    /// Encodes step by step, sending full parts in between.
     async fn encode(&mut self, mut encoder: Box<Encoder>, work: Work) -> Result<Box<Encoder>> {
-        // While a row group ends, its pages move to parts, so a refusal counts only once it has
-        // ended.
+        // While a row group is ending, its pages move to parts, so a refusal only counts once it
+        // has ended.
         let mut is_ending = matches!(work, Work::Finish);
         let (mut work, mut is_more) = (Some(work), true);
         let is_hosted = self.host.is_some();
@@ -300,7 +298,7 @@ impl RemoteWriter {
             match self.reserve(encoder_bytes(&encoder)).await {
                 Err(refused) if refused.kind() == ErrorKind::Limit => {
                     if !is_ending && encoder.rows_in_progress() > 0 {
-                        // The row group ends early, to free its memory.
+                        // We end the row group early to free its memory.
                         (work, is_more, is_ending) = (Some(Work::Flush), true, true);
                     } else if !is_more {
                         return Err(refused);
@@ -309,7 +307,7 @@ impl RemoteWriter {
                 reserved => reserved?,
             }
             if is_more && !is_hosted {
-                // Other tasks and the parts in flight have their turn before the next step.
+                // Yield to other tasks and the parts in flight before the next step.
                 let mut has_waited = false;
                 poll_fn(|cx| match std::mem::replace(&mut has_waited, true) {
                     true => Poll::Ready(()),
@@ -324,8 +322,7 @@ impl RemoteWriter {
         Ok(encoder)
     }
 
-    /// Runs a step on a thread of the host, or on this one, and meanwhile takes the answers of
-    /// parts.
+    /// Runs a step on a host thread or on this one, taking answers for parts meanwhile.
     async fn on_host<T: Send + 'static>(
         &mut self,
         step: impl FnOnce() -> T + Send + 'static,
@@ -344,7 +341,7 @@ impl RemoteWriter {
         .await
     }
 
-    /// Reserves the memory in use, and waits for parts in flight if the pool refuses it.
+    /// Reserves the memory in use, waiting for parts in flight if the pool refuses it.
     async fn reserve(&mut self, encoder_bytes: u64) -> Result<()> {
         poll_fn(|cx| {
             self.uploads.advance(cx)?;
@@ -357,7 +354,7 @@ impl RemoteWriter {
         .await
     }
 
-    /// Writes the footer, and sends the rest, or returns the bytes instead if the file is small.
+    /// Writes the footer and sends the rest, or returns a small file's bytes instead.
     async fn end(&mut self) -> Result<(FileMetadata, Option<Bytes>)> {
         let encoder = self.encoder.take().ok_or_else(failed_before)?;
         let ended = self.on_host(move || encoder.finish_into()).await?;
@@ -366,16 +363,16 @@ impl RemoteWriter {
         Ok((metadata, self.uploads.send_rest(buffer).await?))
     }
 
-    /// Aborts the upload because of an error, and returns that error with an error of the abort
-    /// added to its message.
+    /// Aborts the upload because of an error, returning that error. If the abort fails too, its
+    /// error is added to the message.
     async fn abort_after(&mut self, error: Error) -> Error {
         self.memory.release();
         self.uploads.abort_after(error).await
     }
 }
 
-/// A written file that the store already has, but whose object has not appeared. If the file has
-/// only one part, it is still in memory.
+/// A fully written file, already in the store but not visible as an object yet. A file of a single
+/// part is still in memory.
 ///
 /// If you drop it, [`ObjectSink::run_detached`] aborts the upload.
 #[derive(Debug)]
@@ -384,7 +381,7 @@ pub struct SentObject {
     bytes: u64,
     small: Option<Bytes>,
     uploads: Uploads,
-    /// The memory that a small file takes.
+    /// The memory used by a small file.
     _memory: Reserved,
 }
 
@@ -401,7 +398,7 @@ impl SentObject {
         self.bytes
     }
 
-    /// Creates the object, and returns the footer's metadata. If this fails, the upload is aborted.
+    /// Creates the object, returning the footer's metadata. If this fails, the upload is aborted.
     ///
     /// # Errors
     /// Fails for the same reasons as [`RemoteWriter::finish`].
@@ -412,18 +409,18 @@ impl SentObject {
         }
     }
 
-    /// Removes the parts from the store, so that the object does not appear.
+    /// Removes the parts from the store, so that the object never appears.
     ///
     /// # Errors
-    /// Fails with [Io](ErrorKind::Io) if the store fails, with the object's name. Parts may then
+    /// Fails with [Io](ErrorKind::Io) if the store fails, with the object's name. Parts might then
     /// stay in the store.
     pub async fn abort(mut self) -> Result<()> {
         self.uploads.abort().await
     }
 }
 
-/// Starts work, and does a step of it. On a thread of the host, this function does steps until a
-/// part is full. Returns false if nothing is left to do.
+/// Starts work and does one step of it, or on a host thread as many steps as it takes to fill a
+/// part. Returns false if nothing is left to do.
 fn steps(encoder: &mut Encoder, work: Option<Work>, is_hosted: bool) -> Result<bool> {
     match work {
         None => {}
@@ -439,7 +436,7 @@ fn steps(encoder: &mut Encoder, work: Option<Work>, is_hosted: bool) -> Result<b
     Ok(false)
 }
 
-/// Returns the number of bytes that an encoder and its output have buffered.
+/// Returns the number of bytes buffered by an encoder and its output.
 fn encoder_bytes(encoder: &Encoder) -> u64 {
     let output = encoder.get_ref().map_or(0, PartBuffer::len);
     encoder.memory_size() as u64 + output
@@ -452,7 +449,7 @@ fn failed_before() -> Error {
     )
 }
 
-/// Bytes of a memory pool, which are given back when this is dropped.
+/// Bytes reserved from a memory pool, given back on drop.
 #[derive(Debug)]
 struct Reserved {
     pool: Option<Arc<dyn MemoryPool>>,
@@ -460,7 +457,7 @@ struct Reserved {
 }
 
 impl Reserved {
-    /// Takes bytes or gives some back, so that it has `bytes` of them.
+    /// Grows or shrinks the reservation to `bytes` bytes.
     fn set(&mut self, bytes: u64) -> Result<()> {
         let Some(pool) = &self.pool else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Requests that run on the thread of all requests, for futures that are polled elsewhere.
+//! Running requests on the shared request thread, for futures polled elsewhere.
 
 use std::future::ready;
 use std::io;
@@ -12,12 +12,12 @@ use tokio::task::JoinSet;
 use super::{lost, runtime};
 use crate::object::{Answer, BoxFuture, Identity, Object};
 
-/// Starts a future on the thread of all requests, and returns a future that has its result. You may
-/// poll the returned future on any thread. If you drop it, the other one is cancelled.
+/// Starts a future on the shared request thread, returning a future for its result. You can poll
+/// the returned future on any thread. Dropping it cancels the original one.
 pub fn background<T: Send + 'static>(
     future: impl Future<Output = Result<T>> + Send + 'static,
 ) -> BoxFuture<Result<T>> {
-    // The task is in a set, because dropping the set cancels the task.
+    // Dropping this set cancels the task.
     let mut task = JoinSet::new();
     match runtime() {
         Ok(runtime) => task.spawn_on(future, &runtime),
@@ -31,7 +31,8 @@ pub fn background<T: Send + 'static>(
     })
 }
 
-/// An object whose requests run on the thread of all requests, so that its futures need no runtime.
+/// An object with its requests running on the shared request thread, so that its futures need no
+/// runtime.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -110,7 +111,7 @@ mod tests {
             Ok(())
         });
         drop(forever);
-        // The sender is dropped together with its future.
+        // The sender is dropped along with its future.
         assert!(receiver.recv_timeout(Duration::from_secs(10)).is_err());
         let panics = background::<()>(async { std::panic::panic_any(()) });
         let ended = super::super::wait(panics);

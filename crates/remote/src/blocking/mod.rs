@@ -1,5 +1,5 @@
-//! Blocking reads and writes of objects, whose requests run on one background thread that all
-//! sources share.
+//! Blocking reads and writes of objects. All their requests run on a single background thread,
+//! shared by all sources.
 //!
 //! ```text
 //! Object ─► RemoteSource ─┬─► ParquetFile::from_source: several ranges in flight
@@ -20,9 +20,8 @@
 //! }
 //! ```
 //!
-//! If you have a URL, a `Location` of the feature `urls` has the object there. If you use another
-//! executor than tokio, or none, poll a [`BackgroundObject`], whose requests run on the same
-//! thread.
+//! If you have a URL, get the object from a `Location` (feature `urls`). If you use no executor, or
+//! one other than tokio, poll a [`BackgroundObject`]. Its requests run on the same thread.
 
 mod background;
 mod output;
@@ -47,31 +46,31 @@ pub use reader::RemoteReader;
 pub use source::{RemoteSource, Traffic};
 
 thread_local! {
-    /// True on the thread of all requests.
+    /// True on the shared request thread.
     static IS_THREAD_OF_REQUESTS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The time between two calls of the function that waits call.
+/// The time between two calls of the check function during a wait.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The function that waits call, if the program set one.
+/// The check function called by waits, if the program has set one.
 static CHECK: OnceLock<fn() -> Result<()>> = OnceLock::new();
 
-/// Makes all waits of this process call a function about every 50 ms, on the thread that waits. If
-/// the function fails, its error ends the wait and cancels the request. So your program can end
-/// reads and writes, for example after Ctrl-C. Only the first call of `check_waits` has an effect.
+/// Makes all waits in this process call a function about every 50 ms, on the waiting thread. If the
+/// function fails, its error ends the wait and cancels the request. Use this to interrupt reads and
+/// writes, for example after Ctrl-C. Only the first call of `check_waits` has an effect.
 pub fn check_waits(check: fn() -> Result<()>) {
     CHECK.set(check).ok();
 }
 
-/// Waits for a future, which runs on the thread of all requests. You may call this on any other
-/// thread, including a runtime's threads.
+/// Waits for a future running on the shared request thread. You can call this on any other thread,
+/// including a runtime's threads.
 ///
 /// # Errors
 /// Returns the future's errors, and the errors of the function given to [`check_waits`]. Fails with
 /// [Io](herringbone::ErrorKind::Io) if the thread cannot be started, or if the future panics. Fails
-/// with [Argument](herringbone::ErrorKind::Argument) if this is the thread of all requests, because
-/// it would wait for itself.
+/// with [Argument](herringbone::ErrorKind::Argument) on the request thread itself, because it would
+/// be waiting for itself.
 pub fn wait<T: Send + 'static>(
     future: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<T> {
@@ -98,16 +97,15 @@ pub fn wait<T: Send + 'static>(
     }
 }
 
-/// Returns the runtime of all requests, and starts it if it does not run yet.
+/// Returns the runtime for all requests, starting it if necessary.
 ///
 /// # Errors
 /// Returns the errors of starting its thread.
 fn runtime() -> io::Result<Handle> {
-    /// The runtime, with the process that it belongs to.
+    /// The runtime, with the process it belongs to.
     static RUNTIME: Mutex<Option<(u32, Handle)>> = Mutex::new(None);
     let mut running = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
-    // We start another runtime in a forked process, because that process does not have its parent's
-    // thread.
+    // A forked process needs its own runtime, because it doesn't have its parent's thread.
     let process = process::id();
     if let Some((_, handle)) = running.as_ref().filter(|(of, _)| *of == process) {
         return Ok(handle.clone());
@@ -136,7 +134,7 @@ mod tests {
     #[test]
     fn waiting_is_possible_anywhere_and_a_panic_is_an_error() {
         assert_eq!(wait(async { Ok(1) }).unwrap(), 1);
-        // A runtime refuses to block on another one, so the wait must not use it.
+        // A runtime refuses to block on another one, so `wait` must not do that.
         let runtime = Builder::new_current_thread().build().unwrap();
         let inside = runtime.block_on(async { wait(async { Ok(2) }) });
         assert_eq!(inside.unwrap(), 2);

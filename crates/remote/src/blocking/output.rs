@@ -1,4 +1,4 @@
-//! A new object that is written as a stream of bytes.
+//! Writing a new object as a stream of bytes.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -19,16 +19,16 @@ use crate::sink::{ObjectSink, Upload};
 use crate::uploads::Uploads;
 use crate::write_options::RemoteWriteOptions;
 
-/// The longest time that we take to abort an upload.
+/// The timeout for aborting an upload.
 const ABORT: Duration = Duration::from_secs(5);
 
-/// An upload's requests, unless they were taken to abort or to complete it.
+/// An upload's requests, or `None` once they are taken to abort or complete it.
 type Shared = Arc<Mutex<Option<Uploads>>>;
 
-/// A new object of any format, which appears when you [complete](Self::complete) it. If you drop it
-/// before, its upload is aborted.
+/// A new object of any format. It appears when you [complete](Self::complete) it, and its upload is
+/// aborted if you drop it before that.
 ///
-/// Parts are sent while you write the next ones.
+/// Parts are sent in the background while you write the next ones.
 pub struct RemoteOutput {
     buffer: PartBuffer,
     uploads: Shared,
@@ -45,7 +45,7 @@ impl fmt::Debug for RemoteOutput {
 }
 
 impl RemoteOutput {
-    /// Starts an object, without a request. Of the options, only the ones about parts are used.
+    /// Starts an object, without a request. Only the options about parts are used.
     ///
     /// # Errors
     /// Fails with [Argument](herringbone::ErrorKind::Argument) if no part can have the size in the
@@ -60,22 +60,22 @@ impl RemoteOutput {
         })
     }
 
-    /// Returns the number of bytes in memory that are not sent yet.
+    /// Returns the number of unsent bytes in memory.
     #[must_use]
     pub fn held_bytes(&self) -> u64 {
         self.buffer.len()
     }
 
-    /// Returns true if the upload has begun. A small object never needs one, because it takes a
-    /// single request at its end.
+    /// Returns true if an upload in parts has started. A small object never needs this, because it
+    /// only takes a single request at the end.
     #[must_use]
     pub fn is_started(&self) -> bool {
         let uploads = lock(&self.uploads);
         uploads.as_ref().is_none_or(Uploads::is_started)
     }
 
-    /// Sends all bytes in parts, so that only the request for the end is left. After that, you
-    /// cannot write to the object any more.
+    /// Sends all bytes in parts, leaving only the final request. You cannot write to the object any
+    /// more after this.
     ///
     /// # Errors
     /// Fails with [Io](herringbone::ErrorKind::Io) if the store fails. The error has the object's
@@ -94,7 +94,7 @@ impl RemoteOutput {
         Ok(())
     }
 
-    /// Sends the rest, and makes the object appear.
+    /// Sends the rest and makes the object appear.
     ///
     /// # Errors
     /// Returns the store's errors, with the object's name. Fails with an I/O error of the kind
@@ -104,16 +104,16 @@ impl RemoteOutput {
         wait(self.start_complete()?)
     }
 
-    /// Sends all bytes but the last ones, and starts the requests that make the object appear.
-    /// These run until the returned future is ready or dropped. You may poll it on any thread.
+    /// Sends all bytes but the last ones and starts the requests to make the object appear. These
+    /// run until the returned future is ready or dropped. You can poll it on any thread.
     ///
     /// # Errors
     /// Returns the store's errors, with the object's name, and the future fails for the same
     /// reasons as [`Self::complete`].
     pub fn start_complete(mut self) -> Result<BoxFuture<Result<()>>> {
         if self.is_started() {
-            // We send all parts before we take the uploads, because the upload can be aborted until
-            // then.
+            // We send all parts before taking the uploads, so that the upload can still be aborted
+            // until then.
             self.send_all()?;
         }
         let mut uploads = lock(&self.uploads).take().ok_or_else(aborted)?;
@@ -128,22 +128,22 @@ impl RemoteOutput {
                 Err(error) => Err(error),
             };
             if done.is_err() {
-                // We ignore an error here, because the parts remain invisible even if this fails.
+                // We can ignore errors here, since the parts stay invisible even if this fails.
                 timeout(ABORT, uploads.abort()).await.ok();
             }
             done
         }))
     }
 
-    /// Returns a function that aborts the upload, which you can call on any thread. It does nothing
-    /// once all parts have arrived and the end was requested.
+    /// Returns a function for aborting the upload, callable on any thread. It does nothing once all
+    /// parts have arrived and the final request was sent.
     #[must_use]
     pub fn abort_call(&self) -> Box<dyn FnOnce() + Send> {
         let uploads = self.uploads.clone();
         Box::new(move || abort(&uploads))
     }
 
-    /// Sends full parts until few enough of them are in flight.
+    /// Sends full parts, waiting while too many are in flight.
     fn send(&mut self) -> Result<()> {
         let (uploads, mut buffer) = (self.uploads.clone(), self.buffer.take());
         self.buffer = wait(async move {
@@ -168,7 +168,7 @@ impl Write for RemoteOutput {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        // There is nothing to flush, because bytes wait until they make a part.
+        // There's nothing to flush, because bytes are kept until they fill a part.
         Ok(())
     }
 }
@@ -186,7 +186,7 @@ fn lock(uploads: &Shared) -> MutexGuard<'_, Option<Uploads>> {
 fn abort(uploads: &Shared) {
     let taken = lock(uploads).take();
     if let Some(mut uploads) = taken.filter(Uploads::is_started) {
-        // Nothing can receive an error here, and the parts remain invisible even if this fails.
+        // There's nobody to receive an error here, and the parts stay invisible even if this fails.
         wait(async move { Ok(timeout(ABORT, uploads.abort()).await.is_ok()) }).ok();
     }
 }
@@ -195,7 +195,7 @@ fn aborted() -> Error {
     Error::argument("the upload was aborted")
 }
 
-/// A sink whose parts are sent even while nothing polls them.
+/// A sink that keeps sending parts even while nothing is polling them.
 #[derive(Debug)]
 struct Background(Arc<dyn ObjectSink>);
 

@@ -1,4 +1,4 @@
-//! An object that is read as a stream of bytes.
+//! Reading an object as a stream of bytes.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -11,18 +11,18 @@ use super::RemoteSource;
 
 /// The number of bytes requested at once.
 const REQUEST: u64 = 8 << 20;
-/// The number of requests sent together. It is not used for the first bytes, because one request
-/// suffices for short files and for first rows.
+/// The number of requests to send together, except at the start, where a single request is enough
+/// for short files and first rows.
 const MAX_REQUESTS: u64 = 4;
 
-/// A reader of an object from its first byte on, for other formats than Parquet.
+/// A sequential reader of an object. Use this for formats other than Parquet.
 #[derive(Debug)]
 pub struct RemoteReader {
     source: Arc<RemoteSource>,
     position: u64,
-    /// The bytes read ahead from `position` on, with the last ones first.
+    /// The bytes read ahead from `position` on, in reverse order.
     arrived: Vec<Bytes>,
-    /// The number of requests to send next, which grows while bytes are read one after the other.
+    /// The number of requests to send next. It grows as long as reads are sequential.
     requests: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Objects as blocking sources of the library.
+//! Objects as blocking sources.
 
 use std::fmt;
 use std::iter::Sum;
@@ -19,13 +19,12 @@ use crate::object::{Identity, Object};
 use crate::request;
 use crate::whole::MaybeWhole;
 
-/// The maximum number of bytes that all sources together retain of the ends of their objects.
+/// The most bytes of objects' ends retained by all sources together.
 const MAX_RETAINED: u64 = 256 << 20;
-/// The number of bytes that all sources retain now.
+/// The number of bytes currently retained by all sources.
 static RETAINED: AtomicU64 = AtomicU64::new(0);
 
-/// The requests for an object so far. If several requests are in flight at the same time, they are
-/// one round.
+/// The requests for an object so far. Several concurrent requests count as one round.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Traffic {
@@ -47,22 +46,21 @@ impl Sum for Traffic {
     }
 }
 
-/// An object of known identity as a blocking [`Source`]. You can share it in an [`Arc`], because
-/// several threads can read at the same time.
+/// An object of known identity as a blocking [`Source`]. Share it in an [`Arc`] if several threads
+/// need to read concurrently.
 ///
-/// - Ranges that are read together are requested together, within the limit of the [`FetchPolicy`].
-/// - The object's end stays in memory, so that reading its footer again takes no request. All
-///   sources together retain at most 256 MiB.
-/// - If a reader asks for one short range after the other, the source reads ahead.
+/// - Ranges read together are requested concurrently, within the [`FetchPolicy`]'s limit.
+/// - The object's end stays in memory, so that reading its footer again takes no request. In total,
+///   sources retain at most 256 MiB.
+/// - If a reader asks for one short range after another, the source reads ahead.
 /// - If the object is replaced meanwhile, reads fail.
 pub struct RemoteSource {
     object: Arc<dyn Object>,
     identity: Arc<Identity>,
     policy: FetchPolicy,
-    /// The object's last bytes, once they have been read. These are all its bytes if the server has
-    /// no requests for ranges.
+    /// The object's last bytes, once read, or all its bytes if the server ignores ranges.
     tail: Mutex<Tail>,
-    /// The number of bytes of `tail` that count among the retained bytes.
+    /// This source's share of the retained bytes.
     retained: AtomicU64,
     windows: Mutex<RecentRanges>,
     traffic: Mutex<Traffic>,
@@ -79,9 +77,9 @@ impl fmt::Debug for RemoteSource {
 }
 
 impl RemoteSource {
-    /// Reads the end of an object, or all of it if the server has no requests for ranges. If the
-    /// object's [identity](Object::identity) is known, this requests nothing, and the end is read
-    /// with the first range.
+    /// Reads an object's end, or all of it if the server ignores ranges. If the object's
+    /// [identity](Object::identity) is known, this sends no request, and the end is read with the
+    /// first range.
     ///
     /// # Errors
     /// Fails for the same reasons as [`request::open`].
@@ -112,7 +110,7 @@ impl RemoteSource {
         }
     }
 
-    /// Returns the identity that the object had when it was opened, which each request carries.
+    /// Returns the object's identity at the time of opening. Each request carries this identity.
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
@@ -130,8 +128,8 @@ impl RemoteSource {
         !self.tail().is_empty()
     }
 
-    /// Reads the ends of several objects at the same time. If too much is retained, the ends of the
-    /// objects `before` them are given up. If an end still cannot be retained, it is read later.
+    /// Reads the ends of several objects concurrently. If too much is retained, the ends of the
+    /// objects `before` them are released. If an end still cannot be retained, it is read later.
     ///
     /// # Errors
     /// Returns the first request's error, with the ordinal of its object.
@@ -192,13 +190,14 @@ impl RemoteSource {
         *self.tail.lock().unwrap_or_else(PoisonError::into_inner) = tail;
     }
 
-    /// Gives up the retained end of the object.
+    /// Releases the object's retained end.
     fn release(&self) {
         self.keep(Bytes::new());
         RETAINED.fetch_sub(self.retained.swap(0, Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// Takes some of the bytes that sources may retain, or returns false if there are too few left.
+    /// Reserves some of the bytes that sources are allowed to retain, or returns false if there are
+    /// too few left.
     fn reserve(&self, bytes: u64) -> bool {
         if RETAINED.fetch_add(bytes, Ordering::Relaxed) + bytes > MAX_RETAINED {
             RETAINED.fetch_sub(bytes, Ordering::Relaxed);
@@ -240,15 +239,14 @@ impl RemoteSource {
         }
     }
 
-    /// Requests ranges, each with its ordinal, with at most `most` requests in flight at the same
-    /// time.
+    /// Requests ranges, each with its ordinal. At most `most` requests are in flight at a time.
     fn fetch(&self, ranges: Vec<(usize, Range<u64>)>, most: usize) -> Result<Vec<(usize, Bytes)>> {
         let bytes = ranges.iter().map(|(_, range)| range.end - range.start);
         self.count(ranges.len() as u64, bytes.sum());
         let (object, identity) = (self.object.clone(), self.identity.clone());
         wait(async move {
             let mut answers = Vec::with_capacity(ranges.len());
-            // The requests are in a set, because dropping the set cancels them.
+            // Dropping this set cancels the requests.
             let mut running = JoinSet::new();
             for (at, range) in ranges {
                 if running.len() >= most
@@ -283,7 +281,7 @@ impl Source for RemoteSource {
             let end = windows().wanted_end(&range, tail_start);
             let bytes = self.read_one(range.start..end)?;
             windows().add(&range, bytes.clone());
-            // The range is at most all of the bytes, so its length fits in `usize`.
+            // The range is no longer than the bytes, so its length fits in `usize`.
             return Ok(bytes.slice(..(range.end - range.start) as usize));
         }
         self.read_one(range)

@@ -1,18 +1,18 @@
-//! Bytes that are read ahead, for readers that ask for one short range after the other.
+//! Reading ahead, for readers that ask for one short range after another.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use bytes::Bytes;
 
-/// The maximum number of windows. Each reader that reads at the same time needs one.
+/// The most windows to keep. Each concurrent reader needs its own window.
 const MOST: usize = 16;
-/// The size of a window in bytes when a reader continues for the first time.
+/// The window size in bytes when a reader first continues.
 const FIRST: u64 = 64 << 10;
-/// The largest size of a window in bytes, which is what arrives in the time of a round trip.
+/// The largest window in bytes, about as much as arrives in one round trip.
 const LARGEST: u64 = 4 << 20;
 
-/// The ranges that were read last.
+/// The most recently read ranges.
 #[derive(Default)]
 pub(super) struct RecentRanges(VecDeque<RecentRange>);
 
@@ -30,7 +30,7 @@ impl RecentRange {
 }
 
 impl RecentRanges {
-    /// Returns a range's bytes if the range is within a window.
+    /// Returns a range's bytes, if it lies within a window.
     pub(super) fn find(&self, range: &Range<u64>) -> Option<Bytes> {
         let includes = |it: &&RecentRange| it.start <= range.start && range.end <= it.end();
         let window = self.0.iter().find(includes)?;
@@ -38,16 +38,15 @@ impl RecentRanges {
         Some(window.bytes.slice(offset(range.start)?..offset(range.end)?))
     }
 
-    /// Returns the end of the range to request, for a reader that needs `range`. If an earlier
-    /// range was near, the reader reads one range after the other, so we request more than it
-    /// needs.
+    /// Returns the end of the range to request for a reader that needs `range`. If an earlier range
+    /// is near, we assume sequential reads and request more than needed.
     pub(super) fn wanted_end(&self, range: &Range<u64>, limit: u64) -> u64 {
         let ahead = self.before(range).and_then(|at| self.0.get(at));
         let ahead = ahead.map_or(0, |window| window.next);
         range.end.max(limit.min(range.start.saturating_add(ahead)))
     }
 
-    /// Adds the bytes from `range.start` on that were read for `range`.
+    /// Adds the bytes read for `range`. They start at `range.start`, but can go past its end.
     pub(super) fn add(&mut self, range: &Range<u64>, bytes: Bytes) {
         let before = self.before(range).and_then(|at| self.0.remove(at));
         let next = before.map_or(FIRST, |window| LARGEST.min(window.next * 4));
@@ -58,7 +57,7 @@ impl RecentRanges {
         self.0.push_back(RecentRange { start, bytes, next });
     }
 
-    /// Returns the window that the reader of `range` has passed or is about to leave.
+    /// Returns the window that the reader of `range` has just passed or is about to leave.
     fn before(&self, range: &Range<u64>) -> Option<usize> {
         let is_near = |it: &RecentRange| {
             it.start <= range.start && range.start <= it.end().saturating_add(LARGEST / 4)

@@ -1,7 +1,7 @@
 //! Keys in listings that `object_store` cannot represent, such as `a//b`.
 //!
-//! `object_store` refuses a whole listing if it has such a key, so that one object would make all
-//! others below its prefix unreadable. Therefore, we leave these keys out before it sees the
+//! `object_store` refuses a whole listing because of such a key, so a single object would make all
+//! others below its prefix unreadable. To prevent this, we remove these keys before it sees the
 //! listing.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::{Bytes, BytesMut};
 use object_store_014::path::Path;
 
-/// The elements of listings, each with the element inside it that has the key or prefix. The first
-/// two are S3's and Google's, and the others Azure's.
+/// Listing elements, each with its inner element for the key or prefix. The first two are used by
+/// S3 and Google, the others by Azure.
 const ELEMENTS: [(&str, &str); 4] = [
     ("Contents", "Key"),
     ("CommonPrefixes", "Prefix"),
@@ -18,10 +18,10 @@ const ELEMENTS: [(&str, &str); 4] = [
     ("BlobPrefix", "Name"),
 ];
 
-/// The number of keys that we keep by name.
+/// The most keys to keep by name.
 const MAX_NAMED: usize = 20;
 
-/// The keys that were left out of a store's listings.
+/// The keys left out of a store's listings. Use this to report objects that cannot be read.
 #[derive(Debug, Default, Clone)]
 pub struct LeftOut(Arc<Mutex<Keys>>);
 
@@ -32,13 +32,13 @@ struct Keys {
 }
 
 impl LeftOut {
-    /// Returns the first keys, which are at most 20.
+    /// Returns the first keys, at most 20.
     #[must_use]
     pub fn first(&self) -> Vec<String> {
         self.with(|keys| keys.first.clone())
     }
 
-    /// Returns the number of keys. A prefix counts as one key, and a key counts again in each
+    /// Returns the number of keys. A prefix counts as one key, and a key is counted again in each
     /// listing.
     #[must_use]
     pub fn count(&self) -> u64 {
@@ -58,7 +58,7 @@ impl LeftOut {
         });
     }
 
-    /// Leaves those entries out of a listing whose keys cannot be represented.
+    /// Removes entries with unrepresentable keys from a listing.
     pub(super) fn without_unusual(&self, listing: Bytes) -> Bytes {
         let Ok(text) = std::str::from_utf8(&listing) else {
             return listing;
@@ -89,14 +89,14 @@ pub(super) fn is_listing(query: &str) -> bool {
         .any(|part| matches!(part, "list-type=2" | "comp=list"))
 }
 
-/// Returns true if `object_store` has a path for a key that is not also another key's path. A key
-/// may end with a slash.
+/// Returns true if `object_store` has a path for a key and doesn't map any other key to it. The key
+/// can end with a slash.
 fn is_usual(key: &str) -> bool {
     let path = Path::parse(key);
     path.is_ok_and(|path| path.as_ref() == key.strip_suffix('/').unwrap_or(key))
 }
 
-/// Returns the next element of a listing after an offset, with the element's own offset.
+/// Returns the next listing element after an offset, with its own offset.
 fn next_element(text: &str, from: usize) -> Option<(usize, &str)> {
     let mut from = from;
     loop {
@@ -124,7 +124,7 @@ fn key_of(element: &str) -> Option<String> {
     Some(unescaped(text))
 }
 
-/// Replaces XML's entities by their characters, but leaves unknown entities as they are.
+/// Decodes XML entities, leaving unknown entities as they are.
 fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -195,7 +195,7 @@ mod tests {
         // Of the two `a//`, one is a prefix.
         assert_eq!(first.len(), 8);
         assert_eq!(first[..4], ["a//b", "a/./b", "a/..", "a/\u{1}b"]);
-        // An unchanged listing is returned as it is.
+        // An unaffected listing is returned as it is.
         let bytes = Bytes::from(expected);
         assert_eq!(
             left_out.without_unusual(bytes.clone()).as_ptr(),

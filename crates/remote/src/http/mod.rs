@@ -1,8 +1,8 @@
-//! An HTTP client for the stores of `object_store`, which bounds the costs that a server can cause.
+//! An HTTP client for `object_store`'s stores, bounding the costs that a server can cause.
 //!
-//! `object_store` reads the whole body of an error, waits as long as a server sends a byte now and
-//! then, and needs the length of each answer. All of these are up to the server. [`Bounded`] wraps
-//! its client, so that all stores have the same bounds.
+//! By itself, `object_store` reads an error's whole body, keeps waiting as long as a server sends a
+//! byte now and then, and needs each answer's length. All of this is up to the server. [`Bounded`]
+//! wraps the client, so that all stores get the same bounds.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -25,14 +25,14 @@ pub use listing::LeftOut;
 use crate::request::MAX_WHOLE_BYTES;
 use listing::is_listing;
 
-/// The number of bytes that we read of an error's body. They suffice, because the store's code and
-/// message are at its beginning.
+/// The most bytes to read of an error's body. This is enough, because the store's code and message
+/// are at the beginning.
 pub const MAX_ERROR_BYTES: usize = 64 << 10;
-/// The longest wait that an answer may ask for by `Retry-After` before the request is sent again.
+/// The longest wait allowed in an answer's `Retry-After` before the request is sent again.
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(20);
-/// The slowest speed in bytes per second that an answer may have before it ends with an error.
+/// The slowest allowed answer in bytes per second. Anything slower is an error.
 pub const MIN_BYTES_PER_SECOND: u64 = 512;
-/// The time over which we measure an answer's speed.
+/// The time over which an answer's speed is measured.
 const SPEED_WINDOW: Duration = Duration::from_secs(30);
 
 const CONTENT_ENCODING: &str = "content-encoding";
@@ -42,21 +42,20 @@ const RANGE: &str = "range";
 const LAST_MODIFIED: &str = "last-modified";
 const RETRY_AFTER: &str = "retry-after";
 
-/// The names of HTTP's compressions. Any other name, such as `aws-chunked`, is only a label that a
-/// store repeats.
+/// The names of HTTP's compressions. Any other name, such as `aws-chunked`, is only a label
+/// repeated by the store.
 const COMPRESSIONS: [&str; 6] = ["gzip", "x-gzip", "deflate", "compress", "br", "zstd"];
 
-/// A connector for `with_http_connector` of `object_store`'s builders, whose answers are bounded.
+/// A connector with bounded answers, for `with_http_connector` of `object_store`'s builders.
 ///
 /// - An error's body is cut after [`MAX_ERROR_BYTES`].
-/// - If an answer asks you to wait by `Retry-After`, it is returned after that time, which is at
-///   most [`MAX_RETRY_AFTER`].
+/// - An answer with `Retry-After` is only returned after that time, but at the latest after
+///   [`MAX_RETRY_AFTER`].
 /// - An answer slower than [`MIN_BYTES_PER_SECOND`] is an error.
-/// - If a part has no `Content-Length`, its length comes from its `Content-Range`. A whole object
-///   without a length is read up to [`MAX_WHOLE_BYTES`] to find its length.
-/// - A `Last-Modified` that is not a date is left out.
-/// - If the server compresses a whole object on its own account, this is an error, because the
-///   bytes are not the object's.
+/// - If a part has no `Content-Length`, its length is taken from its `Content-Range`. A whole
+///   object without a length is read up to [`MAX_WHOLE_BYTES`] to find out.
+/// - An invalid `Last-Modified` date is dropped.
+/// - A whole object compressed by the server is an error, because the bytes are not the object's.
 /// - Keys that `object_store` cannot represent are left out of listings, and [reported](Self::left_out).
 #[derive(Debug, Default, Clone)]
 pub struct Bounded {
@@ -71,15 +70,14 @@ impl Bounded {
         Self::default()
     }
 
-    /// Selects whether stores with the same settings share a client and its connections. If they
-    /// do, all their requests must run on one runtime.
+    /// Selects whether stores with the same settings share a client and its connections. If so, all
+    /// their requests must run on the same runtime.
     #[must_use]
     pub fn share_connections(self, is_shared: bool) -> Self {
         Self { is_shared, ..self }
     }
 
-    /// Returns the keys that were left out of the listings so far, which a connector's clones
-    /// share.
+    /// Returns the keys left out of listings so far. A connector's clones share these.
     #[must_use]
     pub fn left_out(&self) -> &LeftOut {
         &self.left_out
@@ -127,7 +125,7 @@ impl HttpService for BoundedClient {
 }
 
 impl BoundedClient {
-    /// Leaves those keys out of a listing that cannot be represented.
+    /// Removes unrepresentable keys from a listing.
     async fn listed(&self, response: HttpResponse) -> std::result::Result<HttpResponse, HttpError> {
         let (mut parts, body) = response.into_parts();
         let (bytes, is_all) = beginning(body, MAX_WHOLE_BYTES).await?;
@@ -142,7 +140,7 @@ impl BoundedClient {
     }
 }
 
-/// Waits if an answer asks for it, and cuts an error's body.
+/// Waits if an answer asks for it and cuts an error's body.
 async fn failed(response: HttpResponse) -> std::result::Result<HttpResponse, HttpError> {
     let (parts, body) = response.into_parts();
     let is_busy = matches!(parts.status.as_u16(), 429 | 503);
@@ -159,7 +157,7 @@ async fn failed(response: HttpResponse) -> std::result::Result<HttpResponse, Htt
     Ok(HttpResponse::from_parts(parts, start.freeze().into()))
 }
 
-/// Completes an answer's headers, and measures its speed.
+/// Completes an answer's headers and starts measuring its speed.
 async fn answered(
     response: HttpResponse,
     has_range: bool,
@@ -187,8 +185,8 @@ async fn answered(
     if text(&parts.headers, CONTENT_LENGTH).is_none() {
         let length = match range_header {
             Some(length) => length,
-            // `object_store` refuses the whole object as the answer to a request for a range, but
-            // only after it has asked for the length, so any length will do.
+            // `object_store` refuses a whole object as the answer to a range request, but only
+            // after asking for its length, so any length will do.
             None if has_range => 0,
             None => {
                 let (bytes, is_all) = beginning(body, MAX_WHOLE_BYTES).await?;
@@ -209,8 +207,8 @@ async fn answered(
     Ok(HttpResponse::from_parts(parts, body))
 }
 
-/// Writes the unit of a `Content-Range` in lowercase, because RFC 9110 allows both cases, but
-/// `object_store` only takes this one.
+/// Lowercases the unit of a `Content-Range`. RFC 9110 allows both cases, but `object_store` only
+/// accepts lowercase.
 fn lower_unit(headers: &mut HeaderMap) {
     let lower = text(headers, CONTENT_RANGE).map(str::to_ascii_lowercase);
     if let Some(Ok(lower)) = lower.map(|text| HeaderValue::from_str(&text)) {
@@ -218,7 +216,7 @@ fn lower_unit(headers: &mut HeaderMap) {
     }
 }
 
-/// Removes a `Last-Modified` that is not a date.
+/// Removes an invalid `Last-Modified` date.
 fn leave_out_odd_date(headers: &mut HeaderMap) {
     let is_date = |text: &str| chrono::DateTime::parse_from_rfc2822(text).is_ok();
     if !text(headers, LAST_MODIFIED).is_some_and(is_date) {
@@ -234,14 +232,14 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// Returns the wait in seconds that an answer asks for, within the limit. An answer may also have a
-/// date, which does not count.
+/// Returns the wait that an answer asks for, within the limit. Only seconds are supported, but not
+/// dates.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = text(headers, RETRY_AFTER)?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds).min(MAX_RETRY_AFTER))
 }
 
-/// Returns the byte count of a `Content-Range` such as `bytes 10-19/100`.
+/// Returns the length of a `Content-Range` such as `bytes 10-19/100`.
 fn length_of(range: &str) -> Option<u64> {
     let (first, last) = range
         .strip_prefix("bytes ")?
@@ -252,7 +250,7 @@ fn length_of(range: &str) -> Option<u64> {
     last.checked_sub(first)?.checked_add(1)
 }
 
-/// Reads a body until it has more than `most` bytes, and returns true if these are all its bytes.
+/// Reads a body until it has more than `most` bytes. Returns true if that was the whole body.
 async fn beginning(
     body: HttpResponseBody,
     most: u64,
@@ -262,8 +260,7 @@ async fn beginning(
     Ok((start.freeze(), is_all))
 }
 
-/// Appends a body until there are more than `most` bytes, and returns true if these are all its
-/// bytes.
+/// Appends a body until there are more than `most` bytes. Returns true if that was the whole body.
 async fn beginning_of(
     mut body: HttpResponseBody,
     most: u64,
@@ -280,8 +277,8 @@ async fn beginning_of(
     Ok(true)
 }
 
-/// A body whose bytes have to arrive at a minimum speed. The time between the reads of the body
-/// does not count, because it is not the server's.
+/// A body with a minimum speed. The time between reads does not count, since that is not the
+/// server's fault.
 #[derive(Debug)]
 struct Measured {
     body: HttpResponseBody,
@@ -300,7 +297,7 @@ impl Measured {
         }
     }
 
-    /// Counts the bytes that arrived after a wait.
+    /// Counts bytes arriving after a wait.
     fn count(&mut self, bytes: u64, wait: Duration) -> std::result::Result<(), HttpError> {
         self.bytes += bytes;
         self.waited += wait;
@@ -425,7 +422,7 @@ mod tests {
         let answer = block_on(answered(response(200, &[], b"0123456789"), false)).unwrap();
         assert_eq!(text(answer.headers(), CONTENT_LENGTH), Some("10"));
         assert_eq!(body(answer), "0123456789");
-        // If a range was asked for, we do not read the object, because it may be endless.
+        // If a range was requested, we don't read the object, because it could be endless.
         let whole = response(200, &[], b"0123456789");
         let answer = block_on(answered(whole, true)).unwrap();
         assert_eq!(text(answer.headers(), CONTENT_LENGTH), Some("0"));
@@ -451,7 +448,7 @@ mod tests {
         let message = std::error::Error::source(&error).unwrap().to_string();
         assert!(message.contains("`Content-Encoding: gzip`"), "{message}");
         // A part has the stored bytes, so this encoding is only the label that the object was
-        // uploaded with, which the store repeats.
+        // uploaded with.
         block_on(answered(response(206, &headers, b"1"), false)).unwrap();
         for encoding in ["identity", "aws-chunked"] {
             let headers = [(CONTENT_ENCODING, encoding)];

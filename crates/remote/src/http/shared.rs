@@ -1,4 +1,4 @@
-//! Clients that stores share.
+//! Sharing clients between stores.
 
 use std::env;
 use std::process;
@@ -7,10 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use object_store_014::client::{HttpClient, HttpConnector, ReqwestConnector};
 use object_store_014::{ClientOptions, Result};
 
-/// The number of clients that we keep, each with other settings.
+/// The most clients to keep, each with different settings.
 const MAX_CLIENTS: usize = 16;
 
-/// The environment variables that a client reads.
+/// The environment variables read by a client.
 const VARIABLES: [&str; 10] = [
     "ALL_PROXY",
     "HTTPS_PROXY",
@@ -24,20 +24,20 @@ const VARIABLES: [&str; 10] = [
     "no_proxy",
 ];
 
-/// The clients, by the settings that they were made from.
+/// The clients by their settings.
 static CLIENTS: Mutex<Vec<(String, HttpClient)>> = Mutex::new(Vec::new());
 
-/// Returns a client with these settings, which others may use, too. We share it because making one
-/// takes some milliseconds to read certificates, and its connections would be new.
+/// Returns a shared client with these settings. Sharing pays off, because a new client takes some
+/// milliseconds to read certificates and starts without connections.
 pub(super) fn connect(options: &ClientOptions) -> Result<HttpClient> {
     let settings = format!("{options:?}");
-    // A header's value may be a secret, which the text does not have, so such clients are not
-    // shared.
+    // Header values can be secrets and don't appear in this text, so we can't share clients with
+    // default headers.
     if !settings.contains("default_headers: None") {
         return ReqwestConnector::default().connect(options);
     }
     let variables = VARIABLES.map(env::var_os);
-    // The key has the process, because a forked process does not have its parent's connections.
+    // The key includes the process, because a forked process doesn't have its parent's connections.
     let key = format!("{}{variables:?}{settings}", process::id());
     let mut clients = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, client)) = clients.iter().find(|(of, _)| *of == key) {

@@ -1,4 +1,4 @@
-//! The configuration of stores by the environment and by profiles.
+//! Configuring stores from the environment and from profiles.
 
 use std::convert::identity;
 use std::env;
@@ -23,23 +23,23 @@ use super::StoreOptions;
 use super::profile::Profile;
 use crate::http::Bounded;
 
-/// The name that this library has in requests.
+/// This library's name in requests.
 const USER_AGENT: &str = concat!("herringbone/", env!("CARGO_PKG_VERSION"));
-/// The longest time that connecting may take.
+/// The timeout for connecting.
 const CONNECT: Duration = Duration::from_secs(10);
-/// The longest time that an answer may take for its next byte.
+/// The timeout for an answer's next byte.
 const SILENCE: Duration = Duration::from_secs(30);
-/// The number of times that we repeat a request after a server error or a lost connection.
+/// The number of retries after a server error or a lost connection.
 const RETRIES: usize = 5;
-/// The shortest wait before we repeat a request.
+/// The shortest wait before a retry.
 const FIRST_WAIT: Duration = Duration::from_millis(400);
 
-/// The longest time that we wait for a cloud machine's metadata service.
+/// The timeout for a cloud machine's metadata service.
 const METADATA_SERVICE_WAIT: Duration = Duration::from_millis(300);
-/// The address of the metadata service, which is the same in all clouds.
+/// The metadata service's address, the same in all clouds.
 const METADATA_SERVICE: ([u8; 4], u16) = ([169, 254, 169, 254], 80);
 
-/// A bucket whose store is to be configured.
+/// A bucket to configure a store for.
 #[derive(Clone, Copy)]
 pub(super) struct Bucket<'a> {
     /// The URL without a key.
@@ -48,13 +48,13 @@ pub(super) struct Bucket<'a> {
     pub(super) options: &'a StoreOptions,
 }
 
-/// A store that is configured.
+/// A configured store.
 pub(super) struct Configured {
     pub(super) store: Arc<dyn ObjectStore>,
-    /// The reason why requests are not signed, if no credentials were found.
+    /// The reason for unsigned requests, if no credentials were found.
     pub(super) unsigned: Option<&'static str>,
-    /// True for Cloudflare R2, because there, all parts of an upload except the last must have one
-    /// size.
+    /// True for Cloudflare R2, because it requires all parts of an upload except the last to have
+    /// the same size.
     pub(super) has_equal_parts: bool,
 }
 
@@ -62,15 +62,15 @@ pub(super) struct Configured {
 pub(super) fn install_tls() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
-        // This fails if there is a provider already, which is just as good.
+        // This fails if there is already a provider, and that is just as good.
         rustls::crypto::ring::default_provider()
             .install_default()
             .ok();
     });
 }
 
-/// Returns the configuration of retries. The waits last at least 2 s in all, and about 5 s on
-/// average, to give time to a store that asks to slow down.
+/// Returns the retry configuration. The waits add up to at least 2 s, and about 5 s on average, to
+/// give time to a store that asks us to slow down.
 fn retries() -> RetryConfig {
     RetryConfig {
         max_retries: RETRIES,
@@ -82,8 +82,8 @@ fn retries() -> RetryConfig {
     }
 }
 
-/// Returns the store of a web server. Each object has its own store, whose base is the whole URL
-/// with its query.
+/// Returns a web server's store. Each object has its own store, with the whole URL, including its
+/// query, as the base.
 pub(super) fn http(
     mut url: Url,
     settings: &StoreOptions,
@@ -112,8 +112,7 @@ pub(super) fn http(
     Ok(Arc::new(store))
 }
 
-/// Removes the user information and the fragment from a URL, and returns the header for the user
-/// information.
+/// Removes the user information and the fragment from a URL, returning a header for the former.
 fn authorization(url: &mut Url) -> Option<HeaderValue> {
     url.set_fragment(None);
     let decoded = |text| percent_decode_str(text).collect::<Vec<u8>>();
@@ -130,8 +129,8 @@ fn authorization(url: &mut Url) -> Option<HeaderValue> {
     Some(header)
 }
 
-/// Configures a store from its variables, its settings, and what `fill` adds. If there are no
-/// variables for the client, it gets our defaults.
+/// Configures a store from its variables, its settings, and anything that `fill` adds. Without
+/// variables for the client, our defaults apply.
 macro_rules! from_env {
     ($builder:ident, $key:ident, $prefix:literal, $endpoints:expr, $sent:expr, $place:expr, $fill:expr) => {{
         let mut builder = $builder::from_env()
@@ -166,8 +165,8 @@ macro_rules! from_env {
     }};
 }
 
-/// Returns the configuration of clients. A whole answer may take long, but a server that is silent
-/// is an error.
+/// Returns the default client configuration. A whole answer is allowed to take long, but a silent
+/// server is an error.
 fn client_defaults() -> [(ClientConfigKey, String); 4] {
     [
         (ClientConfigKey::Timeout, "1 day".into()),
@@ -183,8 +182,7 @@ fn client_defaults() -> [(ClientConfigKey, String); 4] {
     ]
 }
 
-/// Returns true if an endpoint needs no TLS because it is on this machine, so that no network is
-/// used.
+/// Returns true if an endpoint is on this machine, so that it needs no TLS.
 fn is_on_this_machine(endpoint: &str) -> bool {
     let Ok(url) = Url::parse(endpoint) else {
         return false;
@@ -197,18 +195,18 @@ fn is_on_this_machine(endpoint: &str) -> bool {
     }
 }
 
-/// Checks the address of a server that a variable provides.
+/// Checks a server address from a variable.
 ///
 /// # Errors
-/// Fails with Generic if it is not a server's URL, or if it is an `http` URL of another machine
-/// without permission.
+/// Fails with Generic if it is not a server's URL, or if it is another machine's `http` URL and
+/// that is not allowed.
 fn check_endpoint(
     endpoint: &str,
     prefix: &str,
     options: &StoreOptions,
 ) -> object_store_014::Result<()> {
     let url = Url::parse(endpoint).ok().filter(Url::has_host);
-    // All other texts mean true.
+    // Everything else means true.
     let is_no = |text: &str| ["false", "0", "off", "no", "n"].contains(&&*text.to_lowercase());
     let variable = env::var(format!("{prefix}_ALLOW_HTTP")).ok();
     let allowed = options.get("allow_http").or(variable.as_deref());
@@ -219,7 +217,7 @@ fn check_endpoint(
         Some("http") => format!("needs {prefix}_ALLOW_HTTP=true, because it has no TLS"),
         _ => "is not a URL; expected https://HOST or http://HOST:PORT".to_owned(),
     };
-    // We leave out the user and the query, because they may be secrets.
+    // We leave out the user and the query, because these can be secrets.
     let host = endpoint.rsplit('@').next().unwrap_or_default();
     let host = host.split('?').next().unwrap_or_default();
     Err(object_store_014::Error::Generic {
@@ -228,12 +226,12 @@ fn check_endpoint(
     })
 }
 
-/// Checks a setting that is sent in headers. We have to do this because `object_store` ends the
-/// thread if a header cannot have the setting.
+/// Checks a setting to be sent in headers. We have to do this ourselves, because `object_store`
+/// panics if the setting isn't valid in a header.
 ///
 /// # Errors
-/// Fails with Generic if the setting has a character that headers cannot have. The message does not
-/// show the setting, because it may be a secret.
+/// Fails with Generic if the setting has a character not allowed in headers. The message does not
+/// show the setting, because it might be a secret.
 fn check_sent(name: &str, value: &str) -> object_store_014::Result<()> {
     let is_usual = |it: char| matches!(it, ' '..='~');
     let problem = match value.chars().find(|it| !is_usual(*it)) {
@@ -250,7 +248,7 @@ fn check_sent(name: &str, value: &str) -> object_store_014::Result<()> {
     })
 }
 
-/// Returns the store of an S3 bucket.
+/// Returns an S3 bucket's store.
 pub(super) fn s3(place: Bucket<'_>) -> object_store_014::Result<Configured> {
     use AmazonS3ConfigKey as Key;
     let options = place.options;
@@ -306,7 +304,7 @@ pub(super) fn s3(place: Bucket<'_>) -> object_store_014::Result<Configured> {
     })
 }
 
-/// Returns the store of a Google Cloud Storage bucket.
+/// Returns a Google Cloud Storage bucket's store.
 pub(super) fn google(place: Bucket<'_>) -> object_store_014::Result<Configured> {
     use GoogleConfigKey as Key;
     let options = place.options;
@@ -344,7 +342,7 @@ pub(super) fn google(place: Bucket<'_>) -> object_store_014::Result<Configured> 
     })
 }
 
-/// Returns the path of the file that `gcloud auth application-default login` writes.
+/// Returns the path of the file written by `gcloud auth application-default login`.
 fn google_credentials() -> Option<PathBuf> {
     let folder = match cfg!(windows) {
         true => PathBuf::from(env::var_os("APPDATA")?),
@@ -353,7 +351,7 @@ fn google_credentials() -> Option<PathBuf> {
     Some(folder.join("gcloud/application_default_credentials.json"))
 }
 
-/// Returns the store of an Azure container.
+/// Returns an Azure container's store.
 pub(super) fn azure(place: Bucket<'_>) -> object_store_014::Result<Configured> {
     use AzureConfigKey as Key;
     let options = place.options;
@@ -418,13 +416,13 @@ fn is_chosen(variable: &str, options: &StoreOptions) -> bool {
     options.anonymous || options.get("skip_signature").is_some() || env::var_os(variable).is_some()
 }
 
-/// Returns true if a variable is set to a text that means true.
+/// Returns true if a variable is set to a true value.
 fn is_true(variable: &str) -> bool {
     env::var(variable).is_ok_and(|value| value == "1" || value.eq_ignore_ascii_case("true"))
 }
 
-/// Returns true if this is a machine in a cloud, whose metadata service has credentials. We ask
-/// only once in the process's life.
+/// Returns true if this is a cloud machine with a metadata service, as a source of credentials. We
+/// only ask once per process.
 fn has_metadata_service() -> bool {
     static IS_THERE: OnceLock<bool> = OnceLock::new();
     *IS_THERE.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! Hints that help after an error of a store.
+//! Hints for store errors.
 
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -10,12 +10,12 @@ use crate::object::{Answer, BoxFuture, Identity, Object};
 use crate::object_store_014::StoreObject;
 use crate::request::with_message;
 
-/// The facts from which we make hints for error messages.
+/// Facts about a store, used to add hints to its error messages.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Hints {
-    /// The reason why requests are not signed, if no credentials were found.
+    /// The reason for unsigned requests, if no credentials were found.
     unsigned: Option<&'static str>,
-    /// True if the URL has a key. A web server's URL has none.
+    /// True if the URL has a key. A web server's URL never has one.
     has_key: bool,
     has_percent: bool,
 }
@@ -53,7 +53,7 @@ impl Hints {
     }
 }
 
-/// An object whose errors have hints.
+/// An object that adds hints to its errors.
 #[derive(Debug)]
 pub(super) struct HintedObject {
     object: StoreObject,

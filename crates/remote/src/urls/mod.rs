@@ -1,6 +1,6 @@
-//! Objects and prefixes at the URLs of web servers, S3, Google Cloud Storage and Azure. The
-//! environment configures the stores, and for S3, files of profiles such as `~/.aws/credentials`
-//! do, too.
+//! Objects and prefixes at URLs of web servers, S3, Google Cloud Storage and Azure. Stores are
+//! configured from the environment. For S3, profile files such as `~/.aws/credentials` are also
+//! used.
 //!
 //! ```text
 //! https://HOST/PATH?QUERY   the whole URL is requested, with its query
@@ -8,14 +8,14 @@
 //! s3://BUCKET/PREFIX/       all objects below a prefix
 //! ```
 //!
-//! A URL is decoded once, so `%20` in a key stands for a space, and `%25` for `%`. You have to
-//! escape `?` and `#` in this way.
+//! We decode a URL once, so `%20` in a key means a space, and `%25` means `%`. Write `?` and `#` in
+//! a key as `%3F` and `%23`.
 //!
-//! Messages contain neither the user information nor the query of a URL, because these may be
-//! secrets or signatures.
+//! Messages never contain a URL's user information or query, because these can be secrets or
+//! signatures.
 //!
-//! If your program reads paths that strangers give it, set the variable `HERRINGBONE_NO_URLS=1`,
-//! which forbids all URLs.
+//! If your program accepts paths from strangers, set the variable `HERRINGBONE_NO_URLS=1` to forbid
+//! all URLs.
 
 mod configured;
 mod hints;
@@ -55,7 +55,7 @@ pub const SCHEMES: [&str; 10] = [
 /// The variable that forbids URLs, unless it is empty or 0.
 const NO_URLS: &str = "HERRINGBONE_NO_URLS";
 
-/// Settings of a store, which take precedence over the environment.
+/// Store settings. They take precedence over the environment.
 ///
 /// ```
 /// use herringbone_remote::urls::{Location, StoreOptions};
@@ -75,7 +75,7 @@ pub struct StoreOptions {
 }
 
 impl fmt::Debug for StoreOptions {
-    /// Formats only the names of the settings, because their values may be secrets.
+    /// Formats only the settings' names, because their values can be secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.settings.iter().map(|(name, _)| name).collect();
         f.debug_struct("StoreOptions")
@@ -99,9 +99,9 @@ impl StoreOptions {
         Self { anonymous, ..self }
     }
 
-    /// Selects whether stores with the same settings share a client and its connections. If they
-    /// do, all their requests must run on one runtime, for example on the one that the sources of
-    /// `blocking` use.
+    /// Selects whether stores with the same settings share a client and its connections. If so, all
+    /// their requests must run on the same runtime, for example on the one used by `blocking`'s
+    /// sources.
     #[must_use]
     pub fn share_connections(self, shares_connections: bool) -> Self {
         Self {
@@ -110,8 +110,8 @@ impl StoreOptions {
         }
     }
 
-    /// Adds a setting by the name that it has in `object_store`, for example `aws_region`. The name
-    /// may be in upper or lower case.
+    /// Adds a setting by its `object_store` name, for example `aws_region`. The name is not
+    /// case-sensitive.
     #[must_use]
     pub fn setting(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.settings.push((name.into(), value.into()));
@@ -124,7 +124,7 @@ impl StoreOptions {
         has_setting(&scheme.to_ascii_lowercase(), name)
     }
 
-    /// Returns the last value of a setting, whose name may have its store's prefix.
+    /// Returns a setting's last value. Its name can have the store's prefix.
     fn get(&self, name: &str) -> Option<&str> {
         let is_it = |it: &str| {
             let it = it.to_ascii_lowercase();
@@ -138,7 +138,7 @@ impl StoreOptions {
     }
 }
 
-/// A URL of an object, or of all objects below a prefix, with its store.
+/// The URL of an object, or of all objects below a prefix, together with its store.
 ///
 /// ```
 /// use herringbone_remote::urls::Location;
@@ -154,16 +154,16 @@ impl StoreOptions {
 #[derive(Clone)]
 pub struct Location {
     store: Arc<dyn ObjectStore>,
-    /// The key in the form that the URL has. It is empty for a web server, whose store is a single
+    /// The key as written in the URL. It is empty for a web server, since its store is a single
     /// object.
     key: String,
     path: Path,
     name: String,
-    /// The name that errors of requests show.
+    /// The object's name in request errors.
     object_name: String,
     is_web: bool,
     is_signed: bool,
-    /// True if all parts of an upload except the last must have one size.
+    /// True if all parts of an upload except the last must have the same size.
     has_equal_parts: bool,
     hints: Hints,
     left_out: LeftOut,
@@ -177,8 +177,8 @@ impl fmt::Debug for Location {
 }
 
 impl Location {
-    /// Finds a URL's store. This requests nothing, unless the environment has no credentials: then
-    /// we ask the metadata service of a cloud machine.
+    /// Finds a URL's store. This sends no requests, except that a cloud machine's metadata service
+    /// is asked if the environment has no credentials.
     ///
     /// # Errors
     /// Fails with [Argument](herringbone::ErrorKind::Argument) if the URL is malformed, if its
@@ -187,7 +187,7 @@ impl Location {
         Self::with_options(url, &StoreOptions::new())
     }
 
-    /// Finds a URL's store with settings of your own.
+    /// Finds a URL's store with your own settings.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::of`], and with
@@ -262,8 +262,7 @@ impl Location {
         })
     }
 
-    /// Sets the name that errors of requests show for the object, which is the URL without secrets
-    /// by default.
+    /// Sets the object's name in request errors. The default is the URL without secrets.
     #[must_use]
     pub fn named(self, object_name: impl Into<String>) -> Self {
         Self {
@@ -272,13 +271,13 @@ impl Location {
         }
     }
 
-    /// Sets the fetch policy of objects, which is [`FetchPolicy::remote`] by default.
+    /// Sets the objects' fetch policy. The default is [`FetchPolicy::remote`].
     #[must_use]
     pub fn fetch_policy(self, policy: FetchPolicy) -> Self {
         Self { policy, ..self }
     }
 
-    /// Returns the location of another object in the store, whose path you pass in decoded form.
+    /// Returns the location of another object in the store. Pass its path in decoded form.
     ///
     /// # Errors
     /// Fails with [Argument](herringbone::ErrorKind::Argument) if the key is not supported.
@@ -304,7 +303,7 @@ impl Location {
         &self.store
     }
 
-    /// Returns the path in the store, which is the decoded key without a slash at its end. It is
+    /// Returns the path in the store, that is, the decoded key without a trailing slash. It is
     /// empty for a web server.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -317,13 +316,13 @@ impl Location {
         &self.name
     }
 
-    /// Returns true for a web server, which has neither listings nor uploads in parts.
+    /// Returns true for a web server. These support neither listings nor uploads in parts.
     #[must_use]
     pub fn is_web(&self) -> bool {
         self.is_web
     }
 
-    /// Returns true if requests are signed, which they are if credentials were found and the
+    /// Returns true if requests are signed. This requires that credentials were found and that the
     /// [options](StoreOptions::anonymous) do not refuse them.
     #[must_use]
     pub fn is_signed(&self) -> bool {
@@ -336,16 +335,16 @@ impl Location {
         !self.is_web && (self.key.is_empty() || self.key.ends_with('/'))
     }
 
-    /// Returns true if the key has characters that make it a pattern. But if an object has this
-    /// very key, the URL names that object.
+    /// Returns true if the key has wildcards, so that it is a pattern. But if an object has this
+    /// very key, the URL still names that object.
     #[must_use]
     pub fn is_pattern(&self) -> bool {
         self.key.contains(PATTERN)
     }
 
-    /// Returns the path for a listing, which is the decoded key with its slash. If the key has
-    /// characters that make it a pattern, the path is a pattern, in which the escaped ones stand
-    /// for themselves.
+    /// Returns the path for a listing, that is, the decoded key including its trailing slash. If
+    /// the key has wildcards, the path is a pattern. Any escaped wildcards in it stand for
+    /// themselves.
     #[must_use]
     pub fn listed(&self) -> String {
         let mut listed = self.path.to_string();
@@ -357,7 +356,7 @@ impl Location {
             listed = percent_decode_str(key).decode_utf8_lossy().into_owned();
         }
         if self.is_prefix() && !listed.is_empty() {
-            // The slash shows that this is not the path of an object to look for.
+            // The slash shows that there's no object to look for at this path.
             listed.push('/');
         }
         listed
@@ -372,11 +371,11 @@ impl Location {
         Ok(self.object_at(self.path.clone(), |object| object))
     }
 
-    /// Returns the object at a path from a listing of the store, with its identity, and without a
-    /// request.
+    /// Returns the object at a path from a listing of the store, using the listed identity. This
+    /// sends no request.
     #[must_use]
     pub fn listed_object(&self, path: &str, identity: crate::Identity) -> Arc<dyn Object> {
-        // A path that cannot be parsed was not listed, so the store will not find it.
+        // An unparsable path can't have been listed, so the store won't find it.
         let path = Path::parse(path).unwrap_or_else(|_| Path::from(path));
         self.object_at(path, |object| object.known_identity(identity))
     }
@@ -407,8 +406,8 @@ impl Location {
         Err(Error::argument(format!("{}: {message}", self.name)))
     }
 
-    /// Returns the place of a new object. If it must not replace an existing one, a condition in
-    /// the request prevents that for a small object in a store. For other objects, we ask the store
+    /// Returns a sink for a new object. If it must not replace an existing object, a condition in
+    /// the request ensures this for small objects in a store. Otherwise, we check the store just
     /// before the upload ends.
     ///
     /// # Errors
@@ -456,12 +455,12 @@ impl Location {
         })
     }
 
-    /// Returns options with the part sizes that this store takes.
+    /// Returns options with suitable part sizes for this store.
     #[must_use]
     pub fn write_options(&self) -> RemoteWriteOptions {
         match (self.is_web, self.has_equal_parts) {
             (true, _) => RemoteWriteOptions::new().part_bytes(MAX_WHOLE_BYTES),
-            // In 10,000 parts, this is 625 GiB.
+            // With 10,000 parts, this allows 625 GiB.
             (false, true) => RemoteWriteOptions::new()
                 .part_bytes(64 << 20)
                 .equal_parts(true),
@@ -469,14 +468,14 @@ impl Location {
         }
     }
 
-    /// Adds hints that may help to the message of an error of this store. Errors of this location's
+    /// Adds helpful hints to the message of an error from this store. Errors from this location's
     /// objects already have them.
     #[must_use]
     pub fn explained(&self, error: Error) -> Error {
         self.hints.add_to(error)
     }
 
-    /// Returns the keys that listings of this store left out because `object_store` has no path for
+    /// Returns the keys left out of this store's listings because `object_store` cannot represent
     /// them.
     #[must_use]
     pub fn left_out(&self) -> &LeftOut {
@@ -513,8 +512,8 @@ pub fn local_path(url: &str) -> Result<PathBuf> {
     path.map_err(|()| wrong(&"expected file:///PATH, a file of this machine"))
 }
 
-/// Returns the path of a key in a URL. We decode the key, but do not resolve its path, because in
-/// stores, `a/../b` and `b` are two objects.
+/// Returns the path for a key in a URL. The key is decoded, but its path isn't resolved, because
+/// `a/../b` and `b` are different objects in a store.
 fn path_of(key: &str) -> std::result::Result<Path, String> {
     let decoded = percent_decode_str(key).decode_utf8();
     let decoded = decoded.map_err(|_| "the decoded key is not UTF-8".to_owned())?;
@@ -579,8 +578,8 @@ mod tests {
         assert!(of(&signed).unwrap().is_signed());
     }
 
-    /// The keys of `s3://b/a%2Fb` and `s3://b/a/b` are equal, because S3 receives the same bytes
-    /// for both.
+    /// `s3://b/a%2Fb` and `s3://b/a/b` have the same key, because S3 receives the same bytes for
+    /// both.
     #[test]
     fn a_key_is_decoded_once_and_never_resolved() {
         for (key, expected) in [

@@ -7,7 +7,8 @@
 //! aws_secret_access_key = …      role_arn = … with web_identity_token_file, or keys
 //! ```
 //!
-//! We do not read the credentials of SSO, of a process, or of a role that another profile assumes.
+//! Credentials from SSO, from a process, or from a role assumed by another profile are not
+//! supported.
 
 use std::collections::HashMap;
 use std::env;
@@ -17,10 +18,10 @@ use std::path::PathBuf;
 
 use object_store_014::aws::{AmazonS3Builder, AmazonS3ConfigKey as Key};
 
-/// The largest number of bytes that we read of a file with profiles.
+/// The most bytes to read from a profile file.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Properties that show that a profile has credentials of a kind that we do not read.
+/// Properties for unsupported kinds of credentials.
 const UNREAD: [&str; 7] = [
     "credential_process",
     "credential_source",
@@ -36,11 +37,11 @@ const UNREAD: [&str; 7] = [
 pub(super) struct Profile(HashMap<String, String>);
 
 impl Profile {
-    /// Reads the profile that `AWS_PROFILE` names, or `default`. If there is no default profile,
-    /// the result is empty.
+    /// Reads the profile named by `AWS_PROFILE`, or `default`. Without a default profile, the
+    /// result is empty.
     ///
     /// # Errors
-    /// Fails with Generic if `AWS_PROFILE` names a profile that the files do not have.
+    /// Fails with Generic if `AWS_PROFILE` names a missing profile.
     pub(super) fn of_environment() -> object_store_014::Result<Self> {
         let given = env::var("AWS_PROFILE").ok().filter(|it| !it.is_empty());
         let name = given.as_deref().unwrap_or("default");
@@ -64,13 +65,13 @@ impl Profile {
         }
     }
 
-    /// Returns the properties that a profile has in several files. If two files have a property,
-    /// the later file counts.
+    /// Returns a profile's properties from several files. If two files have the same property, the
+    /// later file wins.
     fn of_texts(name: &str, texts: &[String]) -> Option<Self> {
         let mut found = None;
         for text in texts {
             let mut is_here = false;
-            // A line that begins with a space continues the previous property.
+            // An indented line continues the previous property, so we skip it.
             for line in text.lines().filter(|it| !it.starts_with([' ', '\t'])) {
                 if let Some(section) = line.strip_prefix('[') {
                     let section = section.split(']').next().unwrap_or_default().trim();
@@ -107,7 +108,7 @@ impl Profile {
         self.get("role_arn").is_some() && self.get("web_identity_token_file").is_some()
     }
 
-    /// Returns true if the profile has keys, and no role that they are meant for.
+    /// Returns true if the profile has keys for its own use, rather than for assuming a role.
     fn has_keys(&self) -> bool {
         let assumes = self.get("role_arn").is_some();
         !assumes
@@ -115,14 +116,13 @@ impl Profile {
             && self.get("aws_secret_access_key").is_some()
     }
 
-    /// Returns true if the profile has credentials, but only of a kind that we do not read.
+    /// Returns true if the profile only has credentials of an unsupported kind.
     pub(super) fn is_unread(&self) -> bool {
         let is_read = self.has_web_identity() || self.has_keys();
         !is_read && UNREAD.iter().any(|name| self.get(name).is_some())
     }
 
-    /// Adds the region and the endpoint, and the credentials, each unless the store already has
-    /// them.
+    /// Adds the region, the endpoint and the credentials, unless the store already has them.
     pub(super) fn fill(&self, mut builder: AmazonS3Builder) -> AmazonS3Builder {
         let has = |builder: &AmazonS3Builder, keys: &[Key]| {
             keys.iter()
@@ -174,7 +174,7 @@ impl Profile {
     }
 }
 
-/// Returns a file's text, or `None` if the file cannot be read. Such a file has no profiles.
+/// Returns a file's text, or `None` if it cannot be read. Such a file counts as having no profiles.
 fn read(path: PathBuf) -> Option<String> {
     let mut text = String::new();
     let file = File::open(path).ok()?;
@@ -239,7 +239,7 @@ mod tests {
                 .find(|key| filled(&profile, *key).is_some());
             assert_eq!(found, has, "{properties}");
         }
-        // The keys that would assume a role must not replace it.
+        // Keys for assuming a role must not be used in its place.
         let role = format!("[default]\nrole_arn=r\nsource_profile=default\n{keys}");
         let role = profile("default", "", &role).unwrap();
         assert!(role.is_unread() && filled(&role, Key::AccessKeyId).is_none());

@@ -28,7 +28,7 @@ pub(super) struct UrlSink {
 }
 
 impl UrlSink {
-    /// Fails if an existing object must not be replaced, but there is one.
+    /// Fails if the object already exists and must not be replaced.
     pub(super) async fn check(&self) -> Result<()> {
         if !self.is_new {
             return Ok(());
@@ -57,7 +57,8 @@ impl ObjectSink for UrlSink {
     }
 
     fn put(&self, bytes: Bytes) -> BoxFuture<Result<()>> {
-        // Web servers have no condition for new objects, so we send the request without one.
+        // Web servers don't support a condition for new objects, so we send the request without
+        // one.
         let put = match self.is_new && !self.is_web {
             true => self.sink.clone().create_new().put(bytes),
             false => self.sink.put(bytes),
@@ -95,7 +96,7 @@ impl Upload for UrlUpload {
 
     fn complete(&mut self) -> Pin<Box<dyn Future<Output = Result<()>> + Send + '_>> {
         Box::pin(async {
-            // Between this check and the next request, another object may still appear.
+            // Note that the object might still appear between this check and the next request.
             self.sink.check().await?;
             self.upload.complete().await
         })
