@@ -1,8 +1,8 @@
-//! Writes datasets to stores asynchronously.
+//! Writing datasets to stores asynchronously.
 //!
-//! The `Partitioner` decides what to do next, and this module sends the requests. Files that are
-//! being finished are polled along with every write, so that their last requests do not hold up the
-//! rows of other files.
+//! The `Partitioner` decides what to do next, and this module sends the requests. Files being
+//! finished are polled along with every write, so that their last requests don't hold up other
+//! files' rows.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -19,18 +19,18 @@ use crate::listing::Listing;
 use crate::partitioner::{OpenFile, Partitioner, Step};
 use crate::writer::{DatasetWriteOptions, WrittenFile};
 
-/// The largest number of files that we finish at the same time.
+/// The most files to finish concurrently.
 const MAX_FINISHING: usize = 16;
 
-/// Writes record batches to the files of a dataset in a store, as
-/// [`DatasetWriter`](crate::DatasetWriter) does to a directory on this machine.
+/// Writes record batches to a dataset's files in a store. This is the async counterpart of
+/// [`DatasetWriter`](crate::DatasetWriter).
 ///
-/// Each file is a [`RemoteWriter`]. Up to 16 files are finished at the same time, while rows of
-/// other files are written. Only the task that awaits one of the writer's methods sends requests.
+/// Each file is a [`RemoteWriter`]. Up to 16 files are finished concurrently while other files'
+/// rows are being written. Requests are only sent by the task awaiting one of the writer's methods.
 ///
 /// If a method fails, or if you drop its future before it is ready, the dataset can no longer be
-/// finished. The files that are already complete remain, and [`Self::abort`] removes the uploaded
-/// parts of the others.
+/// finished. Files already complete remain, and [`Self::abort`] removes the uploaded parts of the
+/// others.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -51,7 +51,7 @@ const MAX_FINISHING: usize = 16;
 #[derive(Debug)]
 pub struct AsyncDatasetWriter {
     store: Arc<dyn Listing>,
-    /// The directory path, which ends with `/` unless it is empty.
+    /// The directory path, with a trailing `/` unless it is empty.
     directory: String,
     remote: RemoteWriteOptions,
     files: Partitioner<RemoteWriter>,
@@ -73,7 +73,7 @@ impl OpenFile for RemoteWriter {
 }
 
 impl AsyncDatasetWriter {
-    /// Prepares to write batches with this schema below a directory of a store, without sending a
+    /// Prepares to write batches of this schema below a directory of a store, without sending a
     /// request.
     ///
     /// # Errors
@@ -100,9 +100,9 @@ impl AsyncDatasetWriter {
         })
     }
 
-    /// Sets the part sizes, the bytes in flight and the memory pool of each file. We ignore the
-    /// [`write`](RemoteWriteOptions::write) options in it, because [`DatasetWriteOptions::write`]
-    /// already has those.
+    /// Sets the part sizes, the bytes in flight and the memory pool of each file. The
+    /// [`write`](RemoteWriteOptions::write) options in it are ignored, because
+    /// [`DatasetWriteOptions::write`] already has them.
     #[must_use]
     pub fn uploads(mut self, options: RemoteWriteOptions) -> Self {
         let write = std::mem::take(&mut self.remote.write);
@@ -117,20 +117,19 @@ impl AsyncDatasetWriter {
         self.files.schema()
     }
 
-    /// Returns the files that are complete so far.
+    /// Returns the files completed so far.
     #[must_use]
     pub fn finished_files(&self) -> &[WrittenFile] {
         self.files.finished_files()
     }
 
-    /// Returns the number of bytes that all files buffer, including the files that are being
-    /// finished.
+    /// Returns the number of bytes buffered by all files, including files being finished.
     #[must_use]
     pub fn memory_size(&self) -> u64 {
         self.files.memory_size() + self.finishing.memory_size()
     }
 
-    /// Writes the rows of a batch to the files of their partitions.
+    /// Writes a batch's rows to their partitions' files.
     ///
     /// # Errors
     /// Fails with [Argument](herringbone::ErrorKind::Argument) if the batch has another schema, or
@@ -141,7 +140,7 @@ impl AsyncDatasetWriter {
         self.run().await
     }
 
-    /// Finishes all files, and returns the files written, sorted by path.
+    /// Finishes all files, returning the files written, sorted by path.
     ///
     /// # Errors
     /// Fails with [Argument](herringbone::ErrorKind::Argument) if the writer failed before. Returns
@@ -159,11 +158,10 @@ impl AsyncDatasetWriter {
     /// Cancels the requests of incomplete files and removes their parts from the store.
     ///
     /// # Errors
-    /// Returns the first error of the store, with the object name. The parts of that object may
-    /// then stay in the store.
+    /// Returns the store's first error, with the object name. That object's parts might then stay
+    /// in the store.
     pub async fn abort(mut self) -> Result<()> {
-        // Dropping these futures is enough, because their sinks abort the files that are being
-        // finished.
+        // Dropping these futures is enough, because their sinks abort the files being finished.
         self.finishing.running.clear();
         let mut first = Ok(());
         for file in self.files.take_open() {
@@ -204,11 +202,10 @@ impl AsyncDatasetWriter {
     }
 }
 
-/// The files that are being finished.
+/// The files being finished.
 #[derive(Default)]
 struct Finishing {
-    /// The futures that finish files, each with the number of bytes that its file buffered at the
-    /// start.
+    /// The futures for finishing files, each with its file's buffered bytes at the start.
     running: Vec<(BoxFuture<Result<WrittenFile>>, u64)>,
     done: Vec<WrittenFile>,
 }
@@ -239,7 +236,7 @@ impl Finishing {
         self.running.push((Box::pin(end), memory_size));
     }
 
-    /// Polls the futures of all files that are being finished.
+    /// Polls the futures of all files being finished.
     ///
     /// # Errors
     /// Returns the first file's error. The other futures stay here and can be polled again.
@@ -262,7 +259,7 @@ impl Finishing {
         first
     }
 
-    /// Waits until the number of files and bytes left satisfies `is_enough`.
+    /// Waits until the remaining files and bytes satisfy `is_enough`.
     async fn until(&mut self, is_enough: impl Fn(&Self) -> bool) -> Result<()> {
         poll_fn(|cx| {
             self.advance(cx)?;
@@ -274,8 +271,8 @@ impl Finishing {
         .await
     }
 
-    /// Polls the futures of all files that are being finished while one file is written, so that
-    /// their requests make progress, too.
+    /// Polls the futures of all files being finished while writing another file, so that their
+    /// requests make progress too.
     async fn during(&mut self, write: impl Future<Output = Result<()>>) -> Result<()> {
         let mut write = pin!(write);
         poll_fn(|cx| {

@@ -1,11 +1,11 @@
-//! Reads files by the footers in a `_metadata` file.
+//! Reading files with their footers from a `_metadata` file.
 //!
 //! ```text
 //! footer in `_metadata` ─► schema, statistics: are there rows to read? ─► bytes of the file ─► its own footer: the same?
 //! ```
 //!
-//! A file may have changed after `_metadata` was written, and its modification time and size may
-//! not show it. So we compare the file's own footer with the one in `_metadata` as soon as any of
+//! A file might have changed after `_metadata` was written, even if its modification time and size
+//! don't show it. So we compare the file's own footer with the one in `_metadata` as soon as any of
 //! its bytes are read.
 
 use std::ops::Range;
@@ -16,8 +16,8 @@ use herringbone::format::{ColumnChunk, FileMetadata};
 use herringbone::source::{FetchPolicy, Source};
 use herringbone::{Error, ErrorKind, MetadataHandle, OpenOptions, ParquetFile, Remedy, Result};
 
-/// A file's bytes, read by a footer from a `_metadata` file. The file's own footer is compared with
-/// it before the first bytes are returned.
+/// A file's bytes, read with a footer from a `_metadata` file. Before returning the first bytes,
+/// this compares the file's own footer with that one.
 pub(crate) struct CheckedSource {
     source: Arc<dyn Source>,
     known: MetadataHandle,
@@ -39,8 +39,8 @@ impl CheckedSource {
         }
     }
 
-    /// Compares the footers, unless we already know that they agree. Other threads wait meanwhile,
-    /// so that the file's own footer is read once.
+    /// Compares the footers, unless we already know that they agree. Other threads are waiting
+    /// meanwhile, so that the file's own footer is only read once.
     fn check(&self) -> Result<()> {
         let mut is_same = self.is_same.lock().unwrap_or_else(PoisonError::into_inner);
         if !*is_same {
@@ -79,7 +79,7 @@ impl Source for CheckedSource {
 /// Fails with Replaced if they disagree, and with Corrupt if a column chunk's metadata cannot be
 /// decoded.
 pub(crate) fn check_same(known: &FileMetadata, own: &FileMetadata) -> Result<()> {
-    // We skip the root, because its name has no meaning.
+    // We skip the root, since its name has no meaning.
     if known.schema().get(1..) != own.schema().get(1..) {
         return Err(differing("another schema"));
     }
@@ -111,7 +111,7 @@ pub(crate) fn check_same(known: &FileMetadata, own: &FileMetadata) -> Result<()>
     Ok(())
 }
 
-/// Returns the first difference between two column chunks that matters to a read.
+/// Returns the first difference between two column chunks that matters for reading.
 fn difference(known: &ColumnChunk, own: &ColumnChunk) -> Option<String> {
     let (Some(known), Some(own)) = (&known.meta_data, &own.meta_data) else {
         return Some("no metadata of a column chunk".to_owned());

@@ -1,4 +1,4 @@
-//! A dataset, which consists of files and the schema of their rows.
+//! Datasets, consisting of files and a schema for their rows.
 
 use std::fmt;
 use std::path::Path;
@@ -24,10 +24,10 @@ use crate::side_by_side::block_on;
 use crate::stream::DatasetStream;
 use crate::walk::{DataFile, Root, walk};
 
-/// Parquet files that are read as one table.
+/// Several Parquet files, read as one table.
 ///
-/// Opening a dataset finds its files and its schema, so files that are added to the directory later
-/// do not belong to it. A dataset is cheap to clone.
+/// The files and the schema are determined when you open a dataset, so files added to the directory
+/// later do not belong to it. A dataset is cheap to clone.
 ///
 /// ```
 /// use herringbone::filter::col;
@@ -65,7 +65,7 @@ impl fmt::Debug for Dataset {
 }
 
 impl Dataset {
-    /// Opens the files at a path on this machine. The path may be a directory, a file, or a pattern
+    /// Opens the files at a path on this machine. The path can be a directory, a file, or a pattern
     /// such as `data/**/*.parquet`.
     ///
     /// # Errors
@@ -74,8 +74,8 @@ impl Dataset {
         Self::open_all([path], options)
     }
 
-    /// Opens the files at several paths on this machine, in the order of the paths. A path that
-    /// exists is taken as it is, even if it looks like a pattern.
+    /// Opens the files at several paths on this machine, in path order. An existing path is never
+    /// treated as a pattern, even if it looks like one.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::open_async`].
@@ -97,30 +97,30 @@ impl Dataset {
         block_on(Self::open_roots(Arc::new(LocalFiles), &roots, options))
     }
 
-    /// Opens the files at paths of a listing. Each path may be a file, a directory or a pattern. If
-    /// there is a file at a path, we never take the path as a pattern, even if it contains `*`, `?`
-    /// or `[`.
+    /// Opens the files at paths of a listing. Each path can be a file, a directory or a pattern.
+    /// The path of an existing file is never treated as a pattern, even if it contains `*`, `?` or
+    /// `[`.
     ///
-    /// We list directories level by level, and the directories of one level side by side. Names
-    /// that begin with `.` or `_` are ignored, because they belong to other things than data. The
-    /// files are sorted by the components of their paths.
+    /// Directories are listed level by level, and concurrently within a level. Names beginning with
+    /// `.` or `_` are ignored, because they usually aren't data. The files are sorted by their
+    /// paths' components.
     ///
     /// In patterns, `*`, `?` and `[a-c]` match within a component, and `**` matches any number of
     /// components. If a pattern matches a directory, all files below it belong to the dataset. The
-    /// partition columns come from the directories below a path; for the path of a file, all of its
+    /// partition columns come from the directories below a path. For the path of a file, all of its
     /// directories count.
     ///
-    /// If the path leads to a `_metadata` file, we list nothing and take the files that it names. A
-    /// name that leads out of its directory is an error. If the path is a directory, its
-    /// `_metadata` file is only read if the [options](DatasetOptions::use_metadata_file) ask for
-    /// it.
+    /// If the path leads to a `_metadata` file, nothing is listed, and the dataset consists of the
+    /// files named there. A name leading out of its directory is an error. If the path is a
+    /// directory, its `_metadata` file is only read if the
+    /// [options](DatasetOptions::use_metadata_file) ask for it.
     ///
     /// # Errors
     /// Fails with [Io](herringbone::ErrorKind::Io) if a path does not exist or cannot be listed,
     /// and with [Argument](herringbone::ErrorKind::Argument) if the filter has a literal that
     /// cannot be compared with partition columns. Fails with [Limit](herringbone::ErrorKind::Limit)
-    /// if there are too many files or levels, or too many paths to one directory. Also returns the
-    /// errors of footers that the schema needs.
+    /// if there are too many files or levels, or too many paths to one directory. Also returns
+    /// errors from any footers needed for the schema.
     pub async fn open_async(
         listing: Arc<dyn Listing>,
         paths: &[String],
@@ -128,8 +128,8 @@ impl Dataset {
     ) -> Result<Self> {
         let mut roots = Vec::with_capacity(paths.len());
         for path in paths {
-            // If this request fails, we ignore it here, because the listing then fails with the
-            // same error.
+            // If this request fails, we ignore that here, because the listing will then fail with
+            // the same error.
             let is_pattern = is_pattern(path) && !matches!(listing.file(path).await, Ok(Some(_)));
             let path = path.clone();
             roots.push(Root { path, is_pattern });
@@ -160,20 +160,20 @@ impl Dataset {
         })))
     }
 
-    /// Returns the schema, which has the files' columns, then the partition columns.
+    /// Returns the schema: the files' columns, followed by the partition columns.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.0.schema
     }
 
-    /// Returns the files in the order in which they are read.
+    /// Returns the files, in read order.
     #[must_use]
     pub fn files(&self) -> &[DataFile] {
         &self.0.found
     }
 
-    /// Returns the values in the path of one of the dataset files, as a single row with the
-    /// partition columns that the path has.
+    /// Returns the values in the path of one of the dataset's files, as a single row of the
+    /// partition columns in the path.
     ///
     /// # Errors
     /// Fails with [Argument](herringbone::ErrorKind::Argument) if a value does not fit the given
@@ -183,16 +183,16 @@ impl Dataset {
         self.0.types.batch(&[&file.partition])
     }
 
-    /// Returns the filter to use for this file's rows, if you read the file yourself. If you
-    /// compare a partition column's texts, such as `03`, with whole numbers, this filter compares
-    /// them by value, as the dataset's own reads do.
+    /// Returns the filter for this file's rows. Use this if you read the file yourself and your
+    /// filter compares a partition column's texts, such as `03`, with whole numbers. The returned
+    /// filter compares these by value, like the dataset's own reads.
     #[must_use]
     pub fn filter_of(&self, file: &DataFile, filter: &Predicate) -> Predicate {
         self.0.types.by_value(filter, &[&file.partition])
     }
 
-    /// Opens one of the dataset files for blocking reads. If the footer is in the cache, it is
-    /// taken from there.
+    /// Opens one of the dataset's files for blocking reads, with its footer from the cache if
+    /// possible.
     ///
     /// # Errors
     /// Returns the file's errors, with its path.
@@ -200,12 +200,12 @@ impl Dataset {
         self.0.files.open_blocking(file)
     }
 
-    /// Opens one of the dataset files by the footer that a `_metadata` file has for it, so that
-    /// your own reader can use that footer. `source` has the file's bytes. Returns `None` if there
-    /// is no such footer.
+    /// Opens one of the dataset's files with its footer from a `_metadata` file, or returns `None`
+    /// if there is no such footer. Use this if you have your own reader. `source` has the file's
+    /// bytes.
     ///
-    /// This reads nothing yet, but the first read of bytes also reads the file's own footer, and
-    /// fails if the two disagree. Note that errors do not name the file.
+    /// Nothing is read yet, but the first read of any bytes also reads the file's own footer,
+    /// failing if the two disagree. Note that errors do not name the file.
     ///
     /// # Errors
     /// Fails with [Corrupt](herringbone::ErrorKind::Corrupt) if `_metadata` lists a column chunk
@@ -221,16 +221,16 @@ impl Dataset {
         self.0.files.known_file(file, source)
     }
 
-    /// Returns the number of directories that were listed to open the dataset.
+    /// Returns the number of directories listed to open the dataset.
     #[must_use]
     pub fn directories_listed(&self) -> usize {
         self.0.directories_listed
     }
 
-    /// Starts a read on this thread and the pool's threads. If you need no options of the dataset,
+    /// Starts a read on this thread and the pool's threads. If you don't need any dataset options,
     /// pass [`ReadOptions`](herringbone::ReadOptions) alone.
     ///
-    /// If a file's partition columns do not satisfy the filter, the file is not opened.
+    /// Files ruled out by their partition columns are never opened.
     ///
     /// # Errors
     /// Fails with [Argument](herringbone::ErrorKind::Argument) if the options name columns that the
@@ -239,7 +239,7 @@ impl Dataset {
         DatasetPlan::new(self.0.clone(), options.into()).map(DatasetReader::new)
     }
 
-    /// Starts an async read, whose requests are sent by the task that polls the stream.
+    /// Starts an async read. Requests are sent by the task polling the stream.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::read`].
@@ -247,11 +247,11 @@ impl Dataset {
         DatasetPlan::new(self.0.clone(), options.into()).map(DatasetStream::new)
     }
 
-    /// Prunes the files and row groups as a read would, and returns sums over all files. This reads
+    /// Prunes the files and row groups as a read would, returning sums over all files. This reads
     /// footers and indexes, but no values.
     ///
     /// # Errors
-    /// Fails for the same reasons as [`Self::read`], and returns the errors of files.
+    /// Fails for the same reasons as [`Self::read`], and returns the files' errors.
     pub fn explain(&self, options: impl Into<DatasetReadOptions>) -> Result<DatasetExplanation> {
         explain(&DatasetPlan::new(self.0.clone(), options.into())?)
     }

@@ -1,8 +1,9 @@
-//! The directories to list and the patterns that the names below them must match.
+//! The directories to list, and the patterns to match the names below them.
 //!
 //! A pattern such as `a/*/c.parquet` is split into the directory `a`, where the listing begins, and
-//! one pattern per name below it. While we walk down, each directory remembers how many of the
-//! patterns its path has matched, so that we only list directories below which a file may match.
+//! one pattern per name below it. On the way down, each directory remembers how many of the
+//! patterns its path has matched, so that we only list directories that might have matching files
+//! below them.
 
 use std::sync::Arc;
 
@@ -15,22 +16,22 @@ pub(crate) struct Directory {
     pub(crate) path: String,
     pub(crate) partition: Partition,
     pub(crate) root: usize,
-    /// True if the directory path was given by the caller.
+    /// True if the caller gave this directory path.
     pub(crate) is_root: bool,
-    /// The patterns for the names below the first directory, one per level. All names match after
-    /// the last pattern.
+    /// The patterns for names below the first directory, one per level. After the last pattern, all
+    /// names match.
     pub(crate) patterns: Arc<[String]>,
-    /// The possible numbers of patterns that the names above have matched. There may be several,
-    /// because `**` matches any number of names.
+    /// The possible numbers of patterns matched by the names above. There can be several, because
+    /// `**` matches any number of names.
     pub(crate) matched: Vec<usize>,
 }
 
 impl Directory {
-    /// Returns the directory at which a pattern starts: the last one before the first component
-    /// that contains a sign such as `*`.
+    /// Returns the directory to start a pattern at, that is, the last one before the first
+    /// component with a wildcard such as `*`.
     pub(crate) fn of_pattern(path: &str, root: usize) -> Self {
         // A pattern such as `a=*/` only matches directories, with all files below them. We add `*`
-        // so that it matches no file.
+        // to keep it from matching a file.
         let below = path.ends_with('/').then_some("*");
         let mut fixed: Vec<&str> = trimmed(path).split('/').chain(below).collect();
         let at = fixed.iter().position(|name| is_pattern(name));
@@ -62,8 +63,8 @@ impl Directory {
     pub(crate) fn after(&self, name: &str) -> Vec<usize> {
         let mut after = Vec::new();
         for &(mut at) in &self.matched {
-            // `**` matches this name and possibly more names, or it matches nothing and the next
-            // pattern counts.
+            // Either `**` matches this name and possibly more names, or it matches nothing and we
+            // go on with the next pattern.
             while self.patterns.get(at).is_some_and(|pattern| pattern == "**") {
                 after.push(at);
                 at += 1;
@@ -79,8 +80,8 @@ impl Directory {
         after
     }
 
-    /// Returns true if one of these numbers means that all patterns have matched. A `**` at the end
-    /// may match nothing.
+    /// Returns true if all patterns have matched, according to any of these numbers. A trailing
+    /// `**` can match nothing.
     pub(crate) fn is_whole(&self, matched: &[usize]) -> bool {
         let rest = |at: &usize| self.patterns.get(*at..).unwrap_or_default();
         matched
@@ -89,7 +90,7 @@ impl Directory {
     }
 }
 
-/// Removes the slashes at the end of a path, except from the root's path.
+/// Removes trailing slashes from a path, except for the root's.
 pub(crate) fn trimmed(path: &str) -> &str {
     match path.trim_end_matches('/') {
         "" if path.starts_with('/') => "/",
@@ -155,7 +156,7 @@ mod tests {
         assert_eq!(after("a/*/c", &["b"]), (vec![1], false));
         assert_eq!(after("a/*/c", &["b", "c"]), (vec![2], true));
         assert_eq!(after("a/*/c", &["b", "d"]), (vec![], false));
-        // All names match after the last pattern.
+        // After the last pattern, all names match.
         assert_eq!(after("a/*", &["b", "c", "d"]), (vec![1], true));
         assert_eq!(after("a/**/c", &["b"]), (vec![0], false));
         assert_eq!(after("a/**/c", &["c"]), (vec![0, 2], true));

@@ -1,11 +1,11 @@
-//! Explanations of dataset reads, as sums over all files.
+//! Explaining dataset reads, summed over all files.
 
 use herringbone::Result;
 use herringbone::filter::{PruningStep, ReadCounts};
 
 use crate::plan::DatasetPlan;
 
-/// The work that a dataset read takes, as sums over its files.
+/// The work for a dataset read, summed over its files.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -21,27 +21,27 @@ use crate::plan::DatasetPlan;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct DatasetExplanation {
-    /// The number of directories that were listed to open the dataset.
+    /// The number of directories listed to open the dataset.
     pub directories_listed: usize,
     /// The number of files in the dataset.
     pub files: usize,
-    /// The number of files that were ruled out by the values in their paths.
+    /// The number of files ruled out by the values in their paths.
     pub files_ruled_out: usize,
     /// The number of row groups in the other files.
     pub row_groups: usize,
     /// The number of rows in the other files.
     pub rows: u64,
-    /// The number of rows that each pruning step ruled out.
+    /// The number of rows ruled out by each pruning step.
     pub ruled_out: Vec<(PruningStep, u64)>,
-    /// The number of rows whose values must be tested, because no pruning step decided them.
+    /// The number of rows to test by their values, because no pruning step could decide.
     pub undecided: u64,
-    /// The number of bytes in all pages that the read may need.
+    /// The number of bytes in all pages that the read might need.
     pub wanted_bytes: u64,
-    /// The number of requests for these bytes and the number of bytes that the requests fetch.
+    /// The requests for these bytes, and the number of bytes they fetch.
     pub fetched: ReadCounts,
 }
 
-/// Explains a read and opens one file at a time to do so.
+/// Explains a read, opening one file at a time.
 ///
 /// # Errors
 /// Returns the files' errors.
@@ -62,7 +62,7 @@ pub(crate) fn explain(plan: &DatasetPlan) -> Result<DatasetExplanation> {
         }
         let explained = opened.explain(&options);
         for row_group in explained.map_err(|error| error.in_file(&file.path))? {
-            // The sums saturate, because footers may claim any number of rows.
+            // The sums saturate, because a damaged footer can claim any number of rows.
             let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
             sum.row_groups += 1;
             add(&mut sum.rows, row_group.rows);

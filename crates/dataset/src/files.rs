@@ -1,4 +1,4 @@
-//! Opens a dataset's files.
+//! Opening a dataset's files.
 
 use std::fs;
 use std::future::ready;
@@ -19,17 +19,17 @@ use crate::metadata_file::MetadataFile;
 use crate::side_by_side::{block_on, in_order};
 use crate::walk::DataFile;
 
-/// The place that has the files, and the options to open them with.
+/// The place with the files, and the options to open them with.
 #[derive(Debug)]
 pub(crate) struct Files {
     pub(crate) listing: Arc<dyn Listing>,
     pub(crate) options: RemoteOptions,
-    /// The `_metadata` files, which have the footers of other files.
+    /// The `_metadata` files, with the footers of other files.
     pub(crate) metadata_files: Vec<MetadataFile>,
 }
 
 impl Files {
-    /// Opens the `_metadata` files found in directories.
+    /// Opens the `_metadata` files found in the directories.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::open_metadata_file`].
@@ -51,7 +51,7 @@ impl Files {
         directory: &str,
         file: &DataFile,
     ) -> Result<MetadataFile> {
-        // We refuse encrypted files, because an encrypted file must prove itself to be authentic.
+        // We refuse encrypted files, because an encrypted file has to prove its own authenticity.
         let mut is_encrypted = self.options.open.decryption.is_some();
         let advised = |error: Error| match error.remedy() {
             None if !error.is_of_source() => error.with_remedy(Remedy::UseOwnFooters),
@@ -72,7 +72,7 @@ impl Files {
         ))))
     }
 
-    /// Returns the footer that a `_metadata` file has for this file, if there is one.
+    /// Returns this file's footer from a `_metadata` file, if there is one.
     ///
     /// # Errors
     /// Fails for the same reasons as [`MetadataFile::footer`].
@@ -83,8 +83,7 @@ impl Files {
         found.transpose()
     }
 
-    /// Returns the file with these bytes and with the footer that a `_metadata` file has for it, if
-    /// there is one.
+    /// Returns the file with these bytes and its footer from a `_metadata` file, if there is one.
     ///
     /// # Errors
     /// Fails for the same reasons as [`MetadataFile::footer`], and with Replaced if the length
@@ -108,12 +107,12 @@ impl Files {
         ParquetFile::with_metadata(source, known).map(Some)
     }
 
-    /// Returns a future that compares a file's footer in `_metadata` with the file's own. Returns
-    /// `None` if `_metadata` has no footer for this file.
+    /// Returns a future for comparing a file's footer in `_metadata` with the file's own, or `None`
+    /// if `_metadata` has no footer for this file.
     ///
     /// # Errors
-    /// Fails for the same reasons as [`MetadataFile::footer`]. The future fails with the errors of
-    /// opening the file, and with those of [`check_same`].
+    /// Fails for the same reasons as [`MetadataFile::footer`]. The future fails for the same
+    /// reasons as opening the file and [`check_same`].
     pub(crate) fn check(&self, file: &DataFile) -> Result<Option<BoxFuture<Result<()>>>> {
         let Some(known) = self.known_footer(file)? else {
             return Ok(None);
@@ -127,7 +126,7 @@ impl Files {
         })))
     }
 
-    /// Returns the options for one file, including its path, because the path may select its keys.
+    /// Returns a file's options, including its path, because its keys can depend on the path.
     fn options(&self, file: &DataFile) -> RemoteOptions {
         let mut options = self.options.clone();
         options.open = options.open.path(&*file.path);
@@ -143,7 +142,7 @@ impl Files {
             let opened = match footer.map_err(|error| error.in_file(&path))? {
                 Some(footer) => {
                     // We keep this footer out of the cache. The cache must only have the file's own
-                    // footer, because that is the one we later compare with.
+                    // footer, because we'll compare with that later.
                     options.cache = None;
                     RemoteFile::with_metadata(object, identity, footer, options)
                 }
@@ -153,7 +152,7 @@ impl Files {
         })
     }
 
-    /// Opens a file for blocking reads, with its footer from the cache if it is there.
+    /// Opens a file for blocking reads, with its footer from the cache if possible.
     pub(crate) fn open_blocking(&self, file: &DataFile) -> Result<ParquetFile> {
         let opened = match self.listing.local_path(&file.path) {
             Some(path) => self.open_local(file, &path),
@@ -181,7 +180,7 @@ impl Files {
         self.open_source(file, source, &identity(&fs::metadata(path)?))
     }
 
-    /// Opens the file that has these bytes and this identity.
+    /// Opens the file with these bytes and this identity.
     fn open_source(
         &self,
         file: &DataFile,

@@ -26,7 +26,7 @@
 //! # }
 //! ```
 //!
-//! Listings for stores of the crate `object_store` need the feature `object-store-014` or
+//! Listings for stores from the crate `object_store` need the feature `object-store-014` or
 //! `object-store-013`.
 
 #![forbid(unsafe_code)]
@@ -87,7 +87,7 @@ use std::path::Path;
 
 use herringbone::{ReadOptions, Result};
 
-/// Reads the files at a path as an iterator of record batches. The path may be a directory, a file,
+/// Reads the files at a path as an iterator of record batches. The path can be a directory, a file,
 /// or a pattern such as `data/**/*.parquet`.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! The interface to a place that lists files, such as a file system or a store.
+//! The interface for listing files, for example in a file system or a store.
 
 use std::fmt::Debug;
 use std::path::PathBuf;
@@ -8,11 +8,10 @@ use herringbone::source::Source;
 use herringbone::{Error, Result};
 use herringbone_remote::{BoxFuture, Identity, Object, ObjectSink};
 
-/// A place that has files, such as a file system or a bucket, in whose paths `/` separates the
-/// components.
+/// A place with files, such as a file system or a bucket. Path components are separated by `/`.
 ///
-/// Only the task that opens or reads a dataset polls the futures, and it drops them when it is
-/// dropped.
+/// Implement this trait to read datasets from your own kind of place. Futures are only polled by
+/// the task that opens or reads a dataset, and are dropped along with it.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -34,39 +33,38 @@ use herringbone_remote::{BoxFuture, Identity, Object, ObjectSink};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Listing: Debug + Send + Sync {
-    /// Lists one level: the files and directories directly below a directory, in any order. The
-    /// path is empty for the top of the place.
+    /// Lists the files and directories directly below a directory, in any order. The path is empty
+    /// for the top level.
     fn list(&self, directory: &str) -> BoxFuture<Result<Vec<Entry>>>;
 
-    /// Returns the identity of the file at a path. Returns `None` if there is a directory at the
-    /// path, or nothing.
+    /// Returns the identity of the file at a path, or `None` if there is a directory or nothing.
     fn file(&self, path: &str) -> BoxFuture<Result<Option<Identity>>>;
 
-    /// Returns access to the bytes of the file at a path, where `identity` is the one from the
-    /// file's listing. This sends no request.
+    /// Returns an object for reading the file at a path, with its listed `identity`. This sends no
+    /// request.
     fn object(&self, path: &str, identity: &Identity) -> Arc<dyn Object>;
 
-    /// Returns the place for a new file at a path, without sending a request.
+    /// Returns a sink for a new file at a path, without sending a request.
     ///
     /// # Errors
     /// Fails with [Unsupported](herringbone::ErrorKind::Unsupported) by default, because a listing
-    /// may be for reads only. Fails with [Argument](herringbone::ErrorKind::Argument) if a file
-    /// cannot have this path.
+    /// can be read-only. Fails with [Argument](herringbone::ErrorKind::Argument) if a file cannot
+    /// have this path.
     fn sink(&self, path: &str) -> Result<Arc<dyn ObjectSink>> {
         let message = format!("{path}: this listing is for reads");
         Err(Error::unsupported(message))
     }
 
-    /// Returns a directory's identity, which is the same for all paths that lead to it. Returns
-    /// `None` if only one path can. We use it to stop at links that multiply: a dataset may have at
-    /// most 1,000 paths to one directory.
+    /// Returns a directory's identity, the same for all paths leading to it, or `None` if there can
+    /// only be one such path. This is used to stop at multiplying links, because a dataset is
+    /// limited to 1,000 paths per directory.
     fn directory_identity(&self, directory: &str) -> Option<String> {
         let _ = directory;
         None
     }
 
-    /// Returns the file's bytes for blocking reads, which then need no futures. The default is
-    /// `None`, so that blocking reads wait for the object's futures.
+    /// Returns the file's bytes for blocking reads without futures. By default this is `None`, so
+    /// blocking reads wait for the object's futures.
     ///
     /// # Errors
     /// Returns the errors of opening the file.
@@ -75,8 +73,8 @@ pub trait Listing: Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Returns the file path in this machine's file system, if it is there, so that blocking reads
-    /// need no futures.
+    /// Returns the file's path in the local file system, if it has one. Blocking reads then need no
+    /// futures.
     fn local_path(&self, path: &str) -> Option<PathBuf> {
         let _ = path;
         None
@@ -86,14 +84,14 @@ pub trait Listing: Debug + Send + Sync {
 /// A file or directory in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The name, which is the path's last component.
+    /// The name, that is, the path's last component.
     pub name: String,
     /// The file's identity, or `None` for a directory.
     pub file: Option<Identity>,
 }
 
 impl Entry {
-    /// Creates the entry of a directory.
+    /// Creates a directory's entry.
     #[must_use]
     pub fn directory(name: impl Into<String>) -> Self {
         Self {
@@ -102,7 +100,7 @@ impl Entry {
         }
     }
 
-    /// Creates the entry of a file.
+    /// Creates a file's entry.
     #[must_use]
     pub fn file(name: impl Into<String>, identity: Identity) -> Self {
         Self {

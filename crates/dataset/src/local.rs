@@ -15,10 +15,10 @@ use herringbone_remote::{Answer, BoxFuture, Identity, Object};
 
 use crate::listing::{Entry, Listing};
 
-/// The files on this machine, whose requests block the thread that polls them.
+/// The files on this machine. Note that their requests block the polling thread.
 ///
-/// Symbolic links are followed. We reject a link to a directory above itself, because it would
-/// never end, and links that make very many paths to one directory.
+/// Symbolic links are followed. A link to a directory above itself is rejected, because it would
+/// never end, and so are links that create very many paths to one directory.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LocalFiles;
 
@@ -49,7 +49,7 @@ impl Listing for LocalFiles {
     }
 }
 
-/// Returns a directory's device and inode numbers, which no other directory has.
+/// Returns a directory's device and inode numbers. No other directory has the same.
 #[cfg(unix)]
 fn directory_identity(path: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt as _;
@@ -58,14 +58,14 @@ fn directory_identity(path: &Path) -> Option<String> {
     Some(format!("{} {}", metadata.dev(), metadata.ino()))
 }
 
-/// Returns a directory's path after all links are resolved.
+/// Returns a directory's path with all links resolved.
 #[cfg(not(unix))]
 fn directory_identity(path: &Path) -> Option<String> {
     let path = fs::canonicalize(path).ok()?;
     Some(path.to_string_lossy().into_owned())
 }
 
-/// Returns a directory's path as the system wants it: `.` in place of an empty path.
+/// Returns a directory's path as the system expects it, that is, `.` instead of an empty path.
 fn here_if_empty(directory: &str) -> &Path {
     match directory {
         "" => Path::new("."),
@@ -73,7 +73,7 @@ fn here_if_empty(directory: &str) -> &Path {
     }
 }
 
-/// Returns a file's identity, which is its length and the time of its last modification.
+/// Returns a file's identity, consisting of its length and modification time.
 pub(crate) fn identity(metadata: &Metadata) -> Identity {
     Identity::new(metadata.len()).modified(metadata.modified().ok())
 }
@@ -99,8 +99,7 @@ fn list(directory: &str) -> Result<Vec<Entry>> {
         };
         let metadata = match metadata {
             Ok(metadata) => metadata,
-            // We skip this file, because it was removed since it was listed, or is a link to
-            // nothing.
+            // We skip this file, because it has been removed meanwhile or is a dangling link.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(at_path(&entry.path().display().to_string(), error)),
         };
@@ -116,7 +115,7 @@ fn list(directory: &str) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// Rejects a link to a directory that contains it, whichever directory on the link's path leads
+/// Rejects a link to a directory containing it, no matter which directory on the link's path leads
 /// there.
 fn check_link(link: &Path) -> Result<()> {
     let shown = link.display().to_string();
@@ -141,7 +140,7 @@ fn at_path(path: &str, error: io::Error) -> Error {
     io::Error::new(error.kind(), format!("{path}: {error}")).into()
 }
 
-/// A file on this machine for async reads, which we only open for the duration of a request.
+/// A file on this machine for async reads. It is only open for the duration of a request.
 #[derive(Debug)]
 struct LocalObject {
     path: String,
@@ -153,7 +152,7 @@ impl LocalObject {
         let source = FileSource::open(&self.path)?;
         let metadata = fs::metadata(&self.path).map_err(|error| at_path(&self.path, error))?;
         let range = range(source.len());
-        // If the file became shorter, we return fewer bytes, and the caller notices it by the
+        // If the file was truncated, we return fewer bytes, and the caller notices from the
         // identity.
         let end = range.end.min(source.len());
         let range = range.start.min(end)..end;

@@ -1,12 +1,11 @@
-//! `_metadata`: a file that has the footers of all files in a directory.
+//! `_metadata` files, with the footers of all files in a directory.
 //!
-//! Each of its row groups has the path of the file with its column chunks (`file_path`), relative
-//! to the directory. If we list the directory, we only compare these paths with the paths of the
-//! listed files. If `_metadata` itself is opened, the paths lead to files, but only to files below
-//! the directory.
+//! Each row group has the path of the file with its column chunks (`file_path`), relative to the
+//! directory. If the directory is listed, we only compare these paths with the listed files. If
+//! `_metadata` itself is opened, we follow the paths, but only to files below the directory.
 //!
-//! A file may change after `_metadata` was written, and nothing in it shows that. So `checked.rs`
-//! compares the file's own footer, too.
+//! Note that a file can change after `_metadata` was written, without any sign of that in
+//! `_metadata`. So `checked.rs` also compares the file's own footer.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -17,17 +16,17 @@ use herringbone::format::{ColumnChunk, FileMetadata};
 use herringbone::pages::byte_range;
 use herringbone::{Error, ErrorKind, Limits, MetadataHandle, Remedy, Result, is_below};
 
-/// The name of the file that has the footers of a directory's files.
+/// The name of the file with the footers of a directory's files.
 pub(crate) const NAME: &str = "_metadata";
 
-/// The footers of the files in a directory.
+/// The footers of a directory's files.
 #[derive(Debug)]
 pub(crate) struct MetadataFile {
-    /// The directory path, with a slash at its end.
+    /// The directory path, with a trailing slash.
     directory: String,
     metadata: FileMetadata,
     limits: Limits,
-    /// The row groups of each file, by the file path below the directory.
+    /// Each file's row groups, by the file path below the directory.
     row_groups: HashMap<Box<str>, Vec<usize>>,
 }
 
@@ -144,9 +143,9 @@ fn bytes_of(chunk: &ColumnChunk, length: u64) -> Result<Range<u64>> {
     })
 }
 
-/// Returns the bytes of a `_metadata` file, which joins the footers of several files. For each
-/// file, pass its path relative to the directory of the result, and the metadata that its
-/// [writer](herringbone::Writer::finish) returned.
+/// Returns the bytes of a `_metadata` file, joining several files' footers. For each file, pass its
+/// path, relative to the directory of the result, and the metadata returned by its
+/// [writer](herringbone::Writer::finish).
 ///
 /// Without row groups, the result is a `_common_metadata` file. The schema and the key-value
 /// metadata are the first file's, because readers use them for all files.
@@ -208,5 +207,5 @@ pub fn metadata_file<'a>(
     Ok(parts.concat().into())
 }
 
-/// The largest byte count of a footer, because the footer's length is stored in four bytes.
+/// The largest footer in bytes, limited by its 4-byte length field.
 const MAX_FOOTER: u64 = u32::MAX as u64;

@@ -1,4 +1,4 @@
-//! The place where a writer creates its files.
+//! Places for a writer's new files.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -10,8 +10,8 @@ use std::thread::{self, JoinHandle};
 
 use herringbone::{FileTarget, Result};
 
-/// A place for a dataset's new files, such as a directory or a prefix of a store. In its paths, `/`
-/// separates the components.
+/// A place for a dataset's new files, such as a directory or a store prefix. Implement this trait
+/// to write datasets to your own kind of place. Path components are separated by `/`.
 pub trait NewFiles: Debug + Send + Sync {
     /// Starts a file at a path below this place.
     ///
@@ -20,23 +20,23 @@ pub trait NewFiles: Debug + Send + Sync {
     fn create(&self, path: &str) -> Result<Box<dyn NewFile>>;
 
     /// Waits until all completed files have appeared. By default, this does nothing, because in
-    /// many places a completed file appears at once.
+    /// many places a completed file appears immediately.
     ///
     /// # Errors
-    /// Returns the errors of files that could not appear.
+    /// Returns the errors of files that failed to appear.
     fn finish(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Returns the file path in this machine's file system, if it is there. The path may select
-    /// keys, and a sort puts its temporary files next to it.
+    /// Returns the file's path in the local file system, if it has one. Keys can depend on this
+    /// path, and a sort puts its temporary files next to it.
     fn local_path(&self, path: &str) -> Option<PathBuf> {
         let _ = path;
         None
     }
 }
 
-/// A file that is being written, which does not appear if you drop it before it is completed.
+/// A file being written. It never appears if you drop it before completing it.
 pub trait NewFile: Write + Send {
     /// Makes the file appear, now or at the latest when the [place](NewFiles::finish) is finished.
     ///
@@ -45,10 +45,10 @@ pub trait NewFile: Write + Send {
     fn complete(self: Box<Self>) -> Result<()>;
 }
 
-/// The largest number of a directory's files that wait for the disk at the same time.
+/// The most files in a directory waiting for the disk at the same time.
 const MAX_COMMITTING: usize = 16;
 
-/// A directory on this machine. Each complete file waits for the disk in its own thread, so that
+/// A directory on this machine. Each complete file is synced to disk in its own thread, so that
 /// other files can be written meanwhile.
 #[derive(Debug)]
 pub(crate) struct LocalDirectory {
@@ -57,7 +57,7 @@ pub(crate) struct LocalDirectory {
 }
 
 impl LocalDirectory {
-    /// Creates the directory, unless it exists.
+    /// Creates the directory if it doesn't exist.
     ///
     /// # Errors
     /// Fails with Io, with the path.
@@ -114,7 +114,7 @@ impl NewFile for LocalFile {
     }
 }
 
-/// The threads of files that wait for the disk, in the order in which they were started.
+/// The threads of files waiting for the disk, oldest first.
 #[derive(Debug, Default)]
 struct Committing(Mutex<VecDeque<JoinHandle<io::Result<()>>>>);
 
@@ -136,7 +136,7 @@ impl Committing {
         }
     }
 
-    /// Waits until at most `most` files wait for the disk, and returns the first error.
+    /// Waits until at most `most` files are waiting for the disk, returning the first error.
     fn wait(&self, most: usize) -> io::Result<()> {
         let mut threads = self.threads();
         let mut first = Ok(());
@@ -150,7 +150,7 @@ impl Committing {
     }
 }
 
-/// Waits for all threads, so that complete files appear even if the writer is dropped.
+/// Waits for all threads, so that even if the writer is dropped, complete files appear.
 impl Drop for Committing {
     fn drop(&mut self) {
         self.wait(0).ok();
@@ -168,7 +168,7 @@ fn create_directory(path: &Path) -> Result<()> {
     Ok(fs::create_dir_all(path).map_err(named)?)
 }
 
-/// A file that counts its bytes.
+/// A file with a byte count.
 pub(crate) struct Counted {
     pub(crate) file: Box<dyn NewFile>,
     pub(crate) bytes: u64,

@@ -1,4 +1,4 @@
-//! The options of datasets and of dataset reads.
+//! Options for datasets and dataset reads.
 
 use herringbone::arrow::schema::SchemaRef;
 use herringbone::filter::Predicate;
@@ -8,7 +8,7 @@ use herringbone_remote::{LruMetadataCache, RemoteOptions};
 use crate::part::DataPart;
 use crate::partition::Partitioning;
 
-/// The options to open a dataset with, which select its files, its schema and its rows.
+/// Options for opening a dataset, to select its files, schema and rows.
 ///
 /// ```
 /// use herringbone::filter::col;
@@ -21,57 +21,56 @@ use crate::partition::Partitioning;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DatasetOptions {
-    /// The predicate that all of the dataset's rows satisfy, or `None` for all rows. It may name
-    /// partition columns. A directory that cannot have such rows is not listed, and such a file is
-    /// not opened.
+    /// A predicate to select the dataset's rows, or `None` for all rows. It can name partition
+    /// columns. Directories that cannot have matching rows are not listed, and such files are not
+    /// opened.
     pub filter: Option<Predicate>,
     /// The source of the schema.
     pub schema: SchemaFrom,
-    /// The choice of Arrow types, if the schema comes from files.
+    /// The options for Arrow types, if the schema comes from files.
     pub types: SchemaOptions,
-    /// The way in which paths of files contain values.
+    /// The encoding of values in file paths.
     pub partitioning: Partitioning,
-    /// The limits of footers, and the keys, cache and fetch policy for all files. By default, the
-    /// cache retains 64 MiB.
+    /// Footer limits, keys, cache and fetch policy for all files. By default, the cache retains 64
+    /// MiB.
     pub files: RemoteOptions,
-    /// True if we may use the footers in a directory's `_metadata` file instead of the footers of
-    /// the files that it lists.
+    /// True to use the footers in a directory's `_metadata` file, instead of opening each file it
+    /// lists.
     ///
-    /// We then do not open a file if no row of it is read, either because the statistics in
-    /// `_metadata` rule it out, or because rows are only counted. For all other files, we read the
-    /// file's own footer along with the first bytes, and the read fails if the two disagree. Files
-    /// that `_metadata` does not list are read by their own footers. The default is false, because
-    /// `_metadata` may be older than the files.
+    /// Files without any rows to read are then never opened, either because the statistics in
+    /// `_metadata` rule them out, or because rows are only counted. For all other files, the file's
+    /// own footer is still read along with the first bytes, and the read fails if the two disagree.
+    /// Files not listed in `_metadata` are read with their own footers. The default is false,
+    /// because `_metadata` might be older than the files.
     pub use_metadata_file: bool,
-    /// The largest number of files and directories that the search may find.
+    /// The most files and directories to find. Exceeding this is an error.
     pub max_entries: usize,
-    /// The largest number of footers that are fetched at the same time.
+    /// The most footers to fetch concurrently.
     pub footers_at_once: usize,
 }
 
-/// The source of a dataset's schema. If the schema lacks a partition column, that column follows at
-/// the end.
+/// The source of a dataset's schema. Any partition columns missing in the schema are added at the
+/// end.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub enum SchemaFrom {
-    /// The first file in the order of paths, whose footer is the only one that we read. If there
-    /// are other files, we make all columns and fields nullable, because those files may contain
-    /// nulls.
+    /// The first file in path order. Only this file's footer is read. If there are other files, all
+    /// columns and fields are made nullable, because those files might contain nulls.
     #[default]
     FirstFile,
-    /// This schema, so that no footer is read.
+    /// The given schema. No footer is read.
     Given(SchemaRef),
-    /// All files, whose footers we all read. Columns are matched by name, and each column has a
-    /// type that can hold the values of all files.
+    /// All files. This reads every file's footer. Columns are matched by name, and each column gets
+    /// a type that can hold all files' values.
     Union,
 }
 
 impl DatasetOptions {
-    /// The default byte count of the metadata that a dataset retains.
+    /// The default number of metadata bytes retained by a dataset.
     pub const DEFAULT_CACHE_BYTES: usize = 64 << 20;
-    /// The default for the largest number of files and directories.
+    /// The default limit on files and directories.
     pub const DEFAULT_MAX_ENTRIES: usize = 10_000_000;
-    /// The default for the number of footers that are fetched at the same time.
+    /// The default number of footers to fetch concurrently.
     pub const DEFAULT_FOOTERS_AT_ONCE: usize = 16;
 
     /// Returns the default options.
@@ -82,22 +81,22 @@ impl DatasetOptions {
 }
 
 herringbone::format::setters! { DatasetOptions {
-    /// Selects rows, and thereby the directories and files that may have them.
+    /// Selects rows, and with them the directories and files that might have matching rows.
     filter: Predicate => Some;
     /// Sets the source of the schema.
     schema: SchemaFrom;
-    /// Sets the choice of Arrow types, if the schema comes from files.
+    /// Sets the options for Arrow types, if the schema comes from files.
     types: SchemaOptions;
-    /// Sets the way in which paths of files contain values.
+    /// Sets the encoding of values in file paths.
     partitioning: Partitioning;
     /// Sets the limits, keys, cache and fetch policy for all files.
     files: impl Into<RemoteOptions> => Into::into;
-    /// Selects whether the footers in a directory's `_metadata` file may be used instead of those
-    /// in its files.
+    /// Selects whether to use the footers in a directory's `_metadata` file instead of opening each
+    /// file it lists.
     use_metadata_file: bool;
-    /// Sets the largest number of files and directories.
+    /// Sets the most files and directories to find.
     max_entries: usize;
-    /// Sets the largest number of footers that are fetched at the same time.
+    /// Sets the most footers to fetch concurrently.
     footers_at_once: usize;
 }}
 
@@ -117,7 +116,7 @@ impl Default for DatasetOptions {
     }
 }
 
-/// The options of a dataset read, which you can convert from [`ReadOptions`] alone.
+/// Options for a dataset read. [`ReadOptions`] alone convert into these.
 ///
 /// ```
 /// use herringbone::{ReadOptions, SchemaOptions};
@@ -133,23 +132,23 @@ pub struct DatasetReadOptions {
     /// The options for the files. Columns, filter, offset, limit and memory apply to the dataset as
     /// a whole. Options that select parts of a single file are errors.
     ///
-    /// If [`on_error`](ReadOptions::on_error) tolerates damage, we open one file at a time, and
-    /// offset and limit count the rows that remain. A damaged footer is still an error.
+    /// If [`on_error`](ReadOptions::on_error) tolerates damage, only one file is open at a time,
+    /// and offset and limit only count the remaining rows. A damaged footer is still an error.
     pub read: ReadOptions,
-    /// True if batches are returned in the order of the files, false if they may be returned as
-    /// soon as they are decoded.
+    /// True to return batches in file order, or false to return each as soon as it is decoded.
     pub is_ordered: bool,
-    /// The largest number of open files.
+    /// The most open files.
     pub max_open_files: usize,
-    /// The name of a column that has the path of each row's file, and that follows all other
+    /// The name of an additional column with the path of each row's file. It follows all other
     /// columns.
     pub path_column: Option<String>,
-    /// The parts to read, in this order, or `None` for all files. The filter still rules out files.
+    /// The parts to read, in this order, or `None` for all files. The filter can still rule out
+    /// files.
     pub parts: Option<Vec<DataPart>>,
 }
 
 impl DatasetReadOptions {
-    /// The default for the largest number of open files.
+    /// The default limit on open files.
     pub const DEFAULT_MAX_OPEN_FILES: usize = 16;
 
     /// Returns the default options.
@@ -158,13 +157,13 @@ impl DatasetReadOptions {
         Self::default()
     }
 
-    /// Returns true if reads go on after damage.
+    /// Returns true if reads continue after damage.
     pub(crate) fn is_tolerant(&self) -> bool {
         self.read.on_error != OnError::Fail
     }
 
-    /// Returns the number of files that may be open. If damage is tolerated, it is one, because
-    /// memory that files ahead take must not look like damage, and because we do not read a file
+    /// Returns the most files to keep open. This is one if damage is tolerated, because files ahead
+    /// must not use up memory that would then look like damage, and because we don't read a file
     /// again after losses.
     pub(crate) fn most_open(&self) -> usize {
         match self.is_tolerant() {
@@ -175,14 +174,13 @@ impl DatasetReadOptions {
 }
 
 herringbone::format::setters! { DatasetReadOptions {
-    /// Adds a column that has the path of each row's file.
+    /// Adds a column with the path of each row's file.
     path_column: impl Into<String> => |name| Some(Into::into(name));
-    /// Selects whether batches are returned in the order of the files.
+    /// Selects whether batches are returned in file order.
     is_ordered: bool;
-    /// Sets the largest number of open files.
+    /// Sets the most open files.
     max_open_files: usize;
-    /// Selects parts of the dataset, for example the ones that
-    /// [`Dataset::split`](crate::Dataset::split) returns.
+    /// Selects parts of the dataset, for example from [`Dataset::split`](crate::Dataset::split).
     parts: impl IntoIterator<Item = DataPart> => |parts| Some(Vec::from_iter(parts));
 }}
 

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use crate::Dataset;
 
-/// A part of a dataset: those row groups of one file whose first bytes lie in a range. If the
-/// ranges of parts are adjacent, each row is in exactly one part.
+/// A part of a dataset, consisting of the row groups of one file that start in a byte range. With
+/// adjacent ranges, each row is in exactly one part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DataPart {
     /// The file's ordinal in [`Dataset::files`].
     pub file: usize,
-    /// The range of the file's bytes, which may reach beyond the end of the file.
+    /// The byte range in the file. It can reach beyond the end of the file.
     pub bytes: Range<u64>,
 }
 
@@ -22,7 +22,7 @@ impl DataPart {
         Self { file, bytes }
     }
 
-    /// Creates the part that has all of a file's rows.
+    /// Creates a part with all of a file's rows.
     #[must_use]
     pub fn whole(file: usize) -> Self {
         Self::new(file, 0..u64::MAX)
@@ -30,9 +30,9 @@ impl DataPart {
 }
 
 impl Dataset {
-    /// Splits all files into parts of about `bytes` bytes, in the order of the files. This reads
-    /// nothing, so we do not know where row groups begin: a part may have no row group, or one part
-    /// may have all of a file's row groups.
+    /// Splits all files into parts of about `bytes` bytes, in file order. Since this reads nothing,
+    /// row group boundaries are not known. For example, a single part might have all of a file's
+    /// row groups, leaving none for the others.
     ///
     /// ```
     /// use herringbone_dataset::{Dataset, DatasetOptions, DatasetReadOptions};
@@ -57,7 +57,7 @@ impl Dataset {
         for (file, found) in self.files().iter().enumerate() {
             let length = found.identity().length;
             let count = length.div_ceil(bytes).max(1);
-            // We make the parts of a file equally large, so that none of them is a small rest.
+            // We make a file's parts equally large, so that there's no small remainder.
             let size = length.div_ceil(count).max(1);
             for part in 0..count {
                 let end = match part + 1 == count {

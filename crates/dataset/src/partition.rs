@@ -1,4 +1,4 @@
-//! Partition columns, whose values are in directory names such as `year=2024`.
+//! Partition columns, with values in directory names such as `year=2024`.
 //!
 //! ```text
 //! year=2024/code=a%2Fb/x.parquet ─► [("year", "2024"), ("code", "a/b")] ─► columns of values ─► types
@@ -15,10 +15,10 @@ use herringbone::{Error, Result};
 use crate::options::{DatasetOptions, SchemaFrom};
 use crate::partition_value::{date, integer, values};
 
-/// The name that stands for null in the names of directories.
+/// The directory name for null.
 pub(crate) const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// The way in which paths of files contain values.
+/// The encoding of column values in file paths.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -44,35 +44,35 @@ pub(crate) const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 pub enum Partitioning {
     /// Directory names such as `year=2024` are column values.
     ///
-    /// A column's type is `Int64` if all of its values are integers, `Date32` if all are dates, and
-    /// otherwise `Utf8`. We only choose the first two if formatting the values gives back the text
-    /// in the names, so `01` and `10` stay text. If all of a column's texts are whole numbers,
-    /// filters compare them with whole numbers by value, so that `01` equals 1.
+    /// A column's type is `Int64` if all its values are integers, `Date32` if all are dates, and
+    /// `Utf8` otherwise. The first two are only chosen if formatting the values gives back the text
+    /// in the names, so `01` and `10` stay text. Note that if all of a column's texts are whole
+    /// numbers, filters still compare them with whole numbers by value, so that `01` equals 1.
     #[default]
     Hive,
-    /// Directory names such as `year=2024` are column values, and this schema has the types of the
-    /// columns. Columns that it lacks are typed as for [`Self::Hive`]. The types can be text,
-    /// numbers, decimals, booleans, `Date32`, timestamps, and dictionaries of these.
+    /// Directory names such as `year=2024` are column values, with column types from this schema.
+    /// Any other columns are typed as for [`Self::Hive`]. The types can be text, numbers, decimals,
+    /// booleans, `Date32`, timestamps, and dictionaries of these.
     Typed(SchemaRef),
-    /// The names of the directories below the dataset's path are column values: `2024/05` for
-    /// `year` and `month`.
+    /// Directory names below the dataset's path are column values, for example `2024/05` for `year`
+    /// and `month`.
     ///
-    /// Directories below the last of these columns have no meaning, and columns without a directory
-    /// are null. Percent escapes are decoded.
+    /// Directories below the last column have no meaning, and columns without a directory are null.
+    /// Percent escapes are decoded.
     Directories {
         /// The column names, from the top directory down.
         names: Vec<String>,
-        /// A schema that has the types of the columns, as for [`Self::Typed`].
+        /// A schema with the column types, as for [`Self::Typed`].
         types: SchemaRef,
     },
     /// Directory names have no meaning.
     None,
 }
 
-/// A partition column's value in the path of a file, which is `None` for null.
+/// A partition column's value in a file path, or `None` for null.
 pub(crate) type Text = Option<Box<str>>;
 
-/// The names and values of the partition columns in a directory's path, from the top down.
+/// The partition columns' names and values in a directory's path, from the top down.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Partition {
     pub(crate) names: Arc<[String]>,
@@ -80,8 +80,7 @@ pub(crate) struct Partition {
 }
 
 impl Partition {
-    /// Returns the partition of a directory below this one, to which a name without `=` adds
-    /// nothing.
+    /// Returns the partition of a directory below this one. A name without `=` adds nothing.
     ///
     /// # Errors
     /// Fails with Argument if the column is already in the path, and with Unsupported if the
@@ -91,8 +90,8 @@ impl Partition {
             return Ok(self.clone());
         };
         let column = decoded(column, name)?;
-        // We compare before decoding, because a value with this very text is written with an
-        // escape.
+        // We have to compare before decoding, because a value with this very text is written with
+        // an escape.
         let value = match value {
             NULL => None,
             value => Some(decoded(value, name)?.into_boxed_str()),
@@ -100,8 +99,8 @@ impl Partition {
         self.with(column, value)
     }
 
-    /// Returns the partition of a directory below this one, if the whole name is the next column's
-    /// value.
+    /// Returns the partition of a directory below this one, taking the whole name as the next
+    /// column's value.
     ///
     /// # Errors
     /// Fails with Argument if the column is already in the path, and with Unsupported if the
@@ -113,7 +112,7 @@ impl Partition {
         }
     }
 
-    /// Adds a null for each column that the path does not have.
+    /// Adds a null for each column missing in the path.
     ///
     /// # Errors
     /// Fails with Argument if a column is named twice.
@@ -136,7 +135,7 @@ impl Partition {
     }
 }
 
-/// Decodes percent escapes, but keeps a percent sign that no two hexadecimal digits follow.
+/// Decodes percent escapes, keeping any percent sign not followed by two hexadecimal digits.
 fn decoded(text: &str, name: &str) -> Result<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -157,17 +156,17 @@ fn decoded(text: &str, name: &str) -> Result<String> {
         .map_err(|_| Error::unsupported(format!("the decoded name `{name}` is not UTF-8")))
 }
 
-/// The partition columns seen so far, with the types that can represent all of their values.
+/// The partition columns seen so far, with types that can represent all their values.
 #[derive(Debug, Default)]
 pub(crate) struct PartitionTypes {
-    /// The caller's schemas, where the first one that has a column decides about it.
+    /// The caller's schemas. The first schema with a column decides its type.
     given: Vec<SchemaRef>,
     columns: HashMap<String, Inferred>,
-    /// The column names, in the order in which they were seen.
+    /// The column names, in order of appearance.
     pub(crate) names: Vec<String>,
 }
 
-/// The types that can represent a column's values.
+/// The types that can represent all of a column's values so far.
 #[derive(Debug, Clone, Copy)]
 struct Inferred {
     is_integer: bool,
@@ -228,9 +227,9 @@ impl PartitionTypes {
         Field::new(name, data_type, true)
     }
 
-    /// Returns a predicate that compares whole numbers by value with a column's texts, such as `01`
-    /// and `10`. If any of a column's texts in these partitions is not a whole number, we leave
-    /// that column's comparisons as they are.
+    /// Returns a predicate that compares a column's texts, such as `01` and `10`, with whole
+    /// numbers by value. If any of a column's texts in these partitions is not a whole number, that
+    /// column's comparisons stay as they are.
     pub(crate) fn by_value(&self, predicate: &Predicate, partitions: &[&Partition]) -> Predicate {
         let mut texts: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for partition in partitions {
@@ -248,8 +247,8 @@ impl PartitionTypes {
         predicate
     }
 
-    /// Returns a batch with one row per partition, where dictionaries are replaced by their values.
-    /// All partitions must have the same columns.
+    /// Returns a batch with one row per partition, replacing dictionaries with their values. All
+    /// partitions must have the same columns.
     ///
     /// # Errors
     /// Fails with Argument if a value does not fit the given type, and with Unsupported if

@@ -1,7 +1,7 @@
-//! The directory names for a partition column's values.
+//! Making directory names from a partition column's values.
 //!
 //! Making a name costs more than finding equal values. So we first find equal values by their bytes
-//! or dictionary keys, and make each value's name only once.
+//! or dictionary keys, and then only make one name per value.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use herringbone_text::iso8601;
 
 use crate::partition::NULL;
 
-/// The characters that some systems, shells or readers do not accept in names.
+/// The characters to escape, because some systems, shells or readers do not accept them in names.
 const ESCAPED: &str = "\"#%'*/:=?\\{}[]^<>|";
 
 /// A directory name, such as `year=2024`.
@@ -23,7 +23,7 @@ pub(crate) type Name = Arc<str>;
 /// The directory names for a column's values.
 #[derive(Debug)]
 pub(crate) struct Names {
-    /// The distinct names, in the order of their first rows.
+    /// The distinct names, ordered by their first row.
     names: Vec<Name>,
     /// Each row's name, as an ordinal in `names`.
     row_keys: Vec<u32>,
@@ -36,18 +36,18 @@ impl Names {
         self.names.get(ordinal as usize)
     }
 
-    /// Returns one number per row, which is equal for rows with the same name.
+    /// Returns one number per row. Rows with the same name share a number.
     pub(crate) fn ordinals(&self) -> &[u32] {
         &self.row_keys
     }
 }
 
-/// Returns the directory names for all of a column's values. We make a text only once per distinct
-/// value, because that costs more than finding equal values.
+/// Returns the directory names for all of a column's values, formatting each distinct value only
+/// once.
 ///
 /// # Errors
-/// Fails with Unsupported if the type's values have no text that gives back the same value, and
-/// with Argument if a text is the name that stands for null.
+/// Fails with Unsupported if the type's values cannot be written as text and read back, and with
+/// Argument if a value's text is the name for null.
 pub(crate) fn names(column: &str, values: &ArrayRef) -> Result<Names> {
     let text = text_of(values).map_err(|error| error.in_column(column))?;
     let mut prefix = String::new();
@@ -57,7 +57,7 @@ pub(crate) fn names(column: &str, values: &ArrayRef) -> Result<Names> {
     }
     prefix.push('=');
     let mut names: Vec<Name> = Vec::new();
-    // We look names up by their text, because distinct values of a dictionary may have the same
+    // We look up names by their text, because a dictionary can have distinct values with the same
     // text.
     let mut known: HashMap<Name, u32> = HashMap::new();
     let row_keys = ordinals(values, |row| {
@@ -72,7 +72,7 @@ pub(crate) fn names(column: &str, values: &ArrayRef) -> Result<Names> {
             None => name.push_str(NULL),
         }
         let name: Name = name.into();
-        // This cannot overflow, because a batch has fewer than 2^32 rows: its offsets and keys have
+        // This can't overflow, because a batch has fewer than 2^32 rows: its offsets and keys have
         // 32 bits.
         let next = u32::try_from(names.len()).unwrap_or(u32::MAX);
         Ok(*known.entry(name).or_insert_with_key(|name| {
@@ -83,8 +83,8 @@ pub(crate) fn names(column: &str, values: &ArrayRef) -> Result<Names> {
     Ok(Names { names, row_keys })
 }
 
-/// Returns one ordinal per row, which equal values share. `ordinal` is called with the first row of
-/// each value, and returns the value's ordinal.
+/// Returns one ordinal per row, the same for equal values. `ordinal` is called with each value's
+/// first row to get the value's ordinal.
 ///
 /// # Errors
 /// Returns the errors of `ordinal`.
@@ -136,9 +136,9 @@ fn ordinals(values: &ArrayRef, mut ordinal: impl FnMut(usize) -> Result<u32>) ->
     Ok(row_keys)
 }
 
-/// Returns a function from a row to bytes that equal values share. The row must not be null. For a
-/// type with a fixed width, `fixed` has the values, and the array values begin at `first`, because
-/// the array may be a slice.
+/// Returns a function from a non-null row to its value's bytes, the same for equal values. For a
+/// fixed-width type, `fixed` has the values, and the array's own values begin at `first`, since the
+/// array can be a slice.
 fn bytes_of<'a>(
     values: &'a ArrayRef,
     fixed: &'a [u8],
@@ -171,11 +171,11 @@ fn bytes_of<'a>(
     }
 }
 
-/// Appends a text in which percent escapes replace the characters that names should not have.
+/// Appends a text, replacing unsuitable characters with percent escapes.
 fn escape(out: &mut String, text: &str) {
     for character in text.chars() {
         match character.is_ascii_control() || ESCAPED.contains(character) {
-            // We ignore the result, because writing to a string cannot fail.
+            // Writing to a string can't fail, so we ignore the result.
             true => _ = write!(out, "%{:02X}", u32::from(character)),
             false => out.push(character),
         }
@@ -197,7 +197,7 @@ fn text_of(values: &ArrayRef) -> Result<Box<dyn Fn(usize) -> Option<String> + '_
     Ok(Box::new(move |row| text(key(row)?)))
 }
 
-/// Returns a function from a row, which must not be null, to its value's text.
+/// Returns a function from a non-null row to its value's text.
 fn text_of_valid(values: &ArrayRef) -> Result<Box<dyn Fn(usize) -> String + '_>> {
     macro_rules! numbers {
         ($type:ident) => {{
@@ -258,7 +258,7 @@ fn text_of_valid(values: &ArrayRef) -> Result<Box<dyn Fn(usize) -> String + '_>>
                 let mut text = String::new();
                 let ticks = ticks.get(row).copied().unwrap_or_default();
                 iso8601::push_timestamp(&mut text, ticks, digits, offset);
-                // We write a blank between date and time, as SQL and other writers do.
+                // Like SQL and other writers, we put a blank between date and time.
                 text.replacen('T', " ", 1)
             })
         }
@@ -275,7 +275,7 @@ fn text_of_valid(values: &ArrayRef) -> Result<Box<dyn Fn(usize) -> String + '_>>
     })
 }
 
-/// Returns a decimal's text, where `digits` is the integer before the scale is applied.
+/// Returns a decimal's text. `digits` is the unscaled integer.
 fn decimal(digits: &str, scale: i8) -> String {
     let (sign, digits) = match digits.strip_prefix('-') {
         Some(digits) => ("-", digits),

@@ -1,4 +1,4 @@
-//! Turns the texts in directory names into arrays of partition values.
+//! Parsing the texts in directory names to arrays of partition values.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use herringbone::arrow::schema::{DataType, TimeUnit};
 use herringbone::{Error, Result};
 use herringbone_text::iso8601;
 
-/// The largest number of digits in a decimal.
+/// The most digits in a decimal.
 const MAX_DIGITS: usize = 76;
 
-/// Returns the text's integer, if formatting the integer gives back the text.
+/// Parses an integer, if formatting it gives back the same text.
 pub(crate) fn integer(text: &str) -> Option<i64> {
     let number: i64 = text.parse().ok()?;
     (number.to_string() == text).then_some(number)
 }
 
-/// Returns the text's date in days since 1970, if formatting the date gives back the text.
+/// Parses a date to days since 1970, if formatting it gives back the same text.
 pub(crate) fn date(text: &str) -> Option<i32> {
     let days = iso8601::parse_date(text)?;
     let mut formatted = String::new();
@@ -31,7 +31,7 @@ pub(crate) fn date(text: &str) -> Option<i32> {
     (formatted == text).then(|| i32::try_from(days).ok())?
 }
 
-/// Returns a partition column's value as an array with one slot.
+/// Returns a partition column's value as a 1-slot array.
 ///
 /// # Errors
 /// Fails with Argument if the value does not fit the type, and with Unsupported if partition
@@ -44,7 +44,7 @@ pub(crate) fn value(text: Option<&str>, data_type: &DataType) -> Result<ArrayRef
     if text.is_none() {
         return Ok(new_null_array(data_type, 1));
     }
-    // The dictionary's only key is 0, and a zero of 64 bits is long enough for any key type.
+    // The dictionary's only key is 0, and a 64-bit zero is long enough for any key type.
     let data = ArrayData::builder(data_type.clone())
         .len(1)
         .add_buffer(Buffer::from(vec![0_u64]))
@@ -113,7 +113,7 @@ pub(crate) fn values(texts: &[Option<&str>], data_type: &DataType) -> Result<Arr
     })
 }
 
-/// The texts to parse, with the type that the values should have.
+/// The texts to parse, with the target type.
 struct Texts<'a> {
     texts: &'a [Option<&'a str>],
     data_type: &'a DataType,
@@ -161,8 +161,8 @@ impl Texts<'_> {
     }
 }
 
-/// Returns the units since 1970 for a date, or for a date with a time. If the type has a time zone,
-/// the text must have an offset.
+/// Parses a date, with or without a time, to units since 1970. If the type has a time zone, the
+/// text must have an offset.
 fn timestamp(text: &str, per_second: u32, has_zone: bool) -> Option<i64> {
     if let Some(days) = iso8601::parse_date(text).filter(|_| !has_zone) {
         return days.checked_mul(86_400)?.checked_mul(per_second.into());
@@ -172,9 +172,8 @@ fn timestamp(text: &str, per_second: u32, has_zone: bool) -> Option<i64> {
     is_wanted.then(|| found.ticks(per_second).ok())?
 }
 
-/// Returns a decimal's digits as an integer, which is its value times ten to the power of the
-/// scale. Returns `None` if this would lose digits, or if it would need more digits than the
-/// precision allows.
+/// Parses a decimal to its unscaled integer, that is, the value times ten to the power of the
+/// scale. Returns `None` if this would lose digits or exceed the precision.
 fn decimal(text: &str, precision: u8, scale: i8) -> Option<i256> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (number, exponent) = match unsigned.split_once(['e', 'E']) {

@@ -1,5 +1,5 @@
-//! Decides which file of a written dataset gets each row, and when a file is finished. This policy
-//! does no I/O, so that all writers share it.
+//! Deciding which file gets each row of a written dataset, and when to finish a file. This policy
+//! does no I/O, so that all writers can share it.
 //!
 //! ```text
 //! batch ─► begin ─► next ─┬─► Start: the writer starts a new file and passes it to `started`
@@ -24,49 +24,49 @@ use herringbone_filter::select;
 use crate::partition_name::{Names, names};
 use crate::writer::{DatasetWriteOptions, WrittenFile};
 
-/// A file that is not complete yet.
+/// An incomplete file.
 pub(crate) trait OpenFile {
     /// Returns the number of rows written so far.
     fn num_rows(&self) -> u64;
-    /// Returns the number of bytes so far, including those of rows that still have to be encoded.
+    /// Returns the number of bytes so far, including rows still to be encoded.
     fn bytes(&self) -> u64;
     /// Returns the number of buffered bytes.
     fn memory_size(&self) -> u64;
 }
 
-/// The next piece of work for a writer.
+/// A writer's next step.
 pub(crate) enum Step<'a, F> {
-    /// Starts the file with this path, which is relative to the dataset directory.
+    /// Starts a file at this path, relative to the dataset directory.
     Start(String),
     /// Writes rows to a file.
     Write(&'a mut F, RecordBatch),
-    /// Finishes the file with this path.
+    /// Finishes the file at this path.
     Finish(String, F),
 }
 
-/// The rows that still have to be written, and the open files by directory.
+/// The rows still to write, and the open files by directory.
 pub(crate) struct Partitioner<F> {
     schema: SchemaRef,
     /// The schema of the files.
     file_schema: SchemaRef,
     options: DatasetWriteOptions,
-    /// The ordinals of the partition columns and those of the columns in the files.
+    /// The ordinals of the partition columns, and of the columns in the files.
     partition_columns: Vec<usize>,
     file_columns: Vec<usize>,
     open: HashMap<String, Opened<F>>,
-    /// The last batch's rows that are not written yet, each batch with its directory.
+    /// The last batch's unwritten rows, as batches with their directories.
     waiting: VecDeque<(String, RecordBatch)>,
-    /// The number of times that open files were used so far, by which we find the least recently
-    /// used file.
+    /// The number of uses of open files so far. Used as a clock to find the least recently used
+    /// file.
     uses: u64,
-    /// The part of the file names that distinguishes this writer from all others.
+    /// The unique part of this writer's file names.
     id: u64,
-    /// The number of files started so far. We count per directory if the caller chose the file
-    /// names, and otherwise for all directories together.
+    /// The number of files started so far, per directory if the caller chose the file names, or
+    /// else for all directories together.
     started: HashMap<String, u64>,
     finished: Vec<WrittenFile>,
-    /// True from the beginning of a batch until all of its steps are done. If a step fails, it
-    /// stays true, so that the writer refuses more work.
+    /// True from the beginning of a batch until all its steps are done. It stays true after a
+    /// failed step, so that the writer refuses more work.
     is_busy: bool,
     is_ended: bool,
 }
@@ -88,7 +88,7 @@ impl<F> fmt::Debug for Partitioner<F> {
 }
 
 impl<F: OpenFile> Partitioner<F> {
-    /// Checks the options of a dataset whose batches have this schema.
+    /// Checks the options for a dataset with batches of this schema.
     ///
     /// # Errors
     /// Fails with Argument if a partition column does not exist or is named twice, if no column is
@@ -134,8 +134,7 @@ impl<F: OpenFile> Partitioner<F> {
             is_ended: false,
             schema: schema.clone(),
         };
-        // We name the partitions of an empty batch, so that a type without text is found before the
-        // first row.
+        // Naming an empty batch's partitions reveals any type without text before the first row.
         partitioner.names(&RecordBatch::new_empty(schema))?;
         Ok(partitioner)
     }
@@ -156,13 +155,13 @@ impl<F: OpenFile> Partitioner<F> {
         &self.finished
     }
 
-    /// Returns the number of bytes that the open files buffer.
+    /// Returns the number of bytes buffered by the open files.
     pub(crate) fn memory_size(&self) -> u64 {
         let files = self.open.values();
         files.map(|opened| opened.file.memory_size()).sum()
     }
 
-    /// Begins to write a batch's rows.
+    /// Starts writing a batch's rows.
     ///
     /// # Errors
     /// Fails with Argument if the batch has another schema, if a value has no name, or if an
@@ -185,7 +184,7 @@ impl<F: OpenFile> Partitioner<F> {
         Ok(())
     }
 
-    /// Begins to finish all files.
+    /// Starts finishing all files.
     ///
     /// # Errors
     /// Fails with Argument if an earlier step failed.
@@ -232,7 +231,7 @@ impl<F: OpenFile> Partitioner<F> {
         Some(Step::Write(&mut opened.file, taken))
     }
 
-    /// Adds the file that the last [`Step::Start`] asked for.
+    /// Adds the file requested by the last [`Step::Start`].
     pub(crate) fn started(&mut self, path: String, file: F) {
         let (directory, _) = path.rsplit_once('/').unwrap_or_default();
         let directory = match directory {
@@ -259,16 +258,17 @@ impl<F: OpenFile> Partitioner<F> {
         self.finished
     }
 
-    /// Takes all open files, so that the writer can abort them.
+    /// Takes all open files, to abort them.
     pub(crate) fn take_open(&mut self) -> impl Iterator<Item = F> {
         self.open.drain().map(|(_, opened)| opened.file)
     }
 
-    /// Returns the directory whose file should be finished now. This is a full file, or the least
-    /// recently used one if memory is short or all rows are written.
+    /// Returns the directory of the file to finish now, if any. This is a full file, or the least
+    /// recently used file if memory is short or all rows are written.
     fn due(&self) -> Option<String> {
         let (max_rows, max_bytes) = (self.options.max_rows.max(1), self.options.max_bytes);
-        // A new file gets rows before it can be finished, so that each step leads towards the end.
+        // A new file must get rows before it can be finished. Otherwise, we might never make
+        // progress.
         let has_rows = |opened: &Opened<F>| opened.file.num_rows() > 0;
         let is_full = |opened: &Opened<F>| {
             opened.file.num_rows() >= max_rows || opened.file.bytes() >= max_bytes
@@ -283,7 +283,7 @@ impl<F: OpenFile> Partitioner<F> {
         self.oldest(|opened| is_last || is_short && has_rows(opened))
     }
 
-    /// Returns the directory of the least recently used file among those that `is_among` accepts.
+    /// Returns the directory of the least recently used file accepted by `is_among`.
     fn oldest(&self, is_among: impl Fn(&Opened<F>) -> bool) -> Option<String> {
         let among = self.open.iter().filter(|(_, opened)| is_among(opened));
         let oldest = among.min_by_key(|(_, opened)| opened.last_use);
@@ -295,7 +295,7 @@ impl<F: OpenFile> Partitioner<F> {
         Some(Step::Finish(path, file))
     }
 
-    /// Returns the path of a new file for the first of the waiting rows.
+    /// Returns a new file's path, for the first of the waiting rows.
     fn next_path(&mut self) -> String {
         let directory = self.waiting.front().map_or("", |(directory, _)| directory);
         let counted = match self.options.file_names {
@@ -322,10 +322,10 @@ impl<F: OpenFile> Partitioner<F> {
     }
 }
 
-/// The part of a file name that the file's number replaces.
+/// The placeholder for a file's number in its name.
 const PLACE: &str = "{i}";
 
-/// Rejects file names that would be equal, that contain directories, or that readers of datasets
+/// Rejects file names that would not be unique, that contain directories, or that dataset readers
 /// skip.
 ///
 /// # Errors
@@ -344,10 +344,10 @@ fn check_names(names: &str) -> Result<()> {
     )))
 }
 
-/// Returns the directories in the order of their first rows, each with its runs of rows.
+/// Returns the directories, ordered by their first row, each with its runs of rows.
 fn partitions(columns: &[Names], num_rows: usize) -> Vec<(String, Vec<Range<usize>>)> {
-    // One number per row. Two rows have the same number if their names agree in all columns so far,
-    // and the numbers ascend in the order of first rows.
+    // One number per row. Rows share a number if their names agree in all columns so far, and
+    // numbers are assigned in order of first appearance.
     let mut places = vec![0; num_rows];
     for column in columns {
         let mut known: HashMap<(usize, u32), usize> = HashMap::new();
@@ -396,11 +396,11 @@ fn rows(batch: &RecordBatch, runs: &[Range<usize>]) -> Result<RecordBatch> {
         .map_err(|error| Error::argument(error.to_string()))
 }
 
-/// Returns a number that no other writer has, except by an unlikely accident.
+/// Returns a number that is almost certainly unique to this writer.
 fn unique_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    // We take the lower bits of the nanoseconds, because they change the most.
+    // We take the low bits of the nanoseconds, because they change the most.
     let nanos = since.map_or(0, |since| since.as_nanos() as u64);
     let ordinal = NEXT.fetch_add(1, Ordering::Relaxed);
     let process = u64::from(process::id()).rotate_left(32);

@@ -1,18 +1,18 @@
-//! Patterns for names. `*`, `?` and `[a-c]` match within a component, and `**` matches any number
-//! of components.
+//! Patterns for names. The wildcards `*`, `?` and `[a-c]` match within a component, and `**`
+//! matches any number of components.
 
-/// Returns true if a path contains a pattern.
+/// Returns true if a path contains any wildcards.
 pub(crate) fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
 
-/// Returns true if a name matches the pattern for one component.
+/// Returns true if a name matches a single component's pattern.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());
     let (mut pattern, mut name) = (pattern.as_slice(), name.as_slice());
-    // What we return to after a mismatch: the pattern after the last star, and the part of the name
-    // that it was last tried with.
+    // The state to backtrack to after a mismatch: the pattern after the last star, and the part of
+    // the name it was last tried with.
     let mut retry: Option<(&[char], &[char])> = None;
     loop {
         let next = match (pattern.split_first(), name.split_first()) {
@@ -39,11 +39,11 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Matches one character with the start of a pattern and returns the rest of the pattern.
+/// Matches one character against the start of a pattern, returning the rest of the pattern.
 fn one(pattern: &[char], character: char) -> Option<&[char]> {
     let (first, rest) = pattern.split_first()?;
-    // A bracket without a counterpart matches itself. A closing bracket right at the start belongs
-    // to the class.
+    // An unclosed bracket matches itself. A closing bracket right at the start belongs to the
+    // class.
     let least = 1 + usize::from(matches!(rest.first(), Some('!' | '^')));
     let class = (*first == '[').then(|| rest.iter().skip(least).position(|rest| *rest == ']'));
     let (class, after) = match class.flatten() {
@@ -97,8 +97,8 @@ mod tests {
         ] {
             assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
         }
-        // Backtracking takes time in proportion to the product of both lengths, and not to a power
-        // of them.
+        // Backtracking takes time proportional to the product of both lengths, rather than to a
+        // power of it.
         assert!(!matches(&"*a".repeat(500), &"a".repeat(499)));
     }
 }

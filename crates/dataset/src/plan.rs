@@ -1,8 +1,8 @@
-//! Plans a read, which means to find the files and the options to read each of them with.
+//! Planning a read, that is, finding its files and the options for reading each file.
 //!
-//! A file's partition columns have one value in all of its rows. So the filter is tested with these
-//! values first: if it rejects them, the file is left out, and if it accepts them whatever the
-//! other columns are, the file is read without a filter.
+//! A file's partition columns have the same value in all of its rows, so we test the filter with
+//! these values first. If it rejects them, the file is left out. If it accepts them regardless of
+//! the other columns, the file is read without a filter.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,19 +18,18 @@ use crate::partition_value::value;
 use crate::pool::FileMemory;
 use crate::walk::{DataFile, verdicts};
 
-/// The plan of a dataset read.
+/// A dataset read's plan.
 pub(crate) struct DatasetPlan {
     dataset: Arc<Inner>,
     pub(crate) options: DatasetReadOptions,
-    /// The schema of the batches that the read returns.
+    /// The schema of the returned batches.
     pub(crate) schema: SchemaRef,
     filter: Option<Predicate>,
-    /// The files that may have selected rows.
+    /// The files that might have selected rows.
     files: Vec<PlannedFile>,
-    /// The number of files, or parts of files, that the filter rules out by their partition
-    /// columns.
+    /// The number of files, or parts of files, ruled out by their partition columns.
     pub(crate) ruled_out: usize,
-    /// The memory that all files share.
+    /// The memory shared by all files.
     pub(crate) pool: Arc<FileMemory>,
 }
 
@@ -38,10 +37,10 @@ pub(crate) struct DatasetPlan {
 struct PlannedFile {
     /// The file's ordinal in the dataset.
     ordinal: usize,
-    /// The filter's verdict on the partition columns, which is `All` if it selects all of the
+    /// The filter's verdict on the partition columns, for example `All` if it selects all of the
     /// file's rows.
     verdict: Verdict,
-    /// The byte range that selects row groups by their first bytes, or `None` for all row groups.
+    /// The byte range for selecting row groups by their first bytes, or `None` for all row groups.
     bytes: Option<Range<u64>>,
 }
 
@@ -96,8 +95,8 @@ impl DatasetPlan {
         })
     }
 
-    /// Returns the number of threads that read files side by side, and the number of threads within
-    /// each file. If there are enough files, each thread has one file, and otherwise all threads
+    /// Returns the number of threads reading files concurrently, and the number of threads within
+    /// each file. If there are enough files, each thread has its own file. Otherwise, all threads
     /// share each file.
     pub(crate) fn threads(&self) -> (usize, usize) {
         let threads = herringbone_pipeline::threads(self.options.read.threads);
@@ -127,14 +126,14 @@ impl DatasetPlan {
         file.ok_or_else(|| Error::argument("there is no such file in the plan"))
     }
 
-    /// Returns the byte range that selects the row groups to read, for the file at this position in
-    /// the plan. `None` selects all row groups.
+    /// Returns the byte range for selecting row groups, for the file at this position in the plan,
+    /// or `None` for all row groups.
     pub(crate) fn bytes_of(&self, at: usize) -> Option<Range<u64>> {
         self.files.get(at).and_then(|file| file.bytes.clone())
     }
 
-    /// Returns the options to read the file at this position in the plan, after `emitted` of its
-    /// rows.
+    /// Returns the options for reading the file at this position in the plan, skipping the
+    /// `emitted` rows already returned.
     ///
     /// # Errors
     /// Fails with Argument if a value in the file path does not fit its column's type.
@@ -155,8 +154,8 @@ impl DatasetPlan {
         let filter = self.filter.as_ref().filter(|_| !is_selected);
         let types = &self.dataset.types;
         read.filter = filter.map(|filter| types.by_value(filter, &[&file.partition]));
-        // A file never needs to return more rows than the whole read, unless damage may lose some
-        // of the rows before them.
+        // A file never has to return more rows than the whole read, unless earlier rows might be
+        // lost to damage.
         read.limit = read.limit.filter(|_| !self.options.is_tolerant());
         read.limit = read.limit.map(|limit| limit.saturating_add(read.offset));
         read.limit = read.limit.map(|limit| limit.saturating_sub(emitted));
@@ -189,7 +188,7 @@ fn check(read: &ReadOptions) -> Result<()> {
     }
 }
 
-/// Returns the schema of the batches that a read returns.
+/// Returns the schema of the batches returned by a read.
 fn schema(inner: &Inner, options: &DatasetReadOptions) -> Result<SchemaRef> {
     let dataset = &inner.schema;
     let names: Vec<&String> = match &options.read.projection {

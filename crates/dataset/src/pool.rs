@@ -1,4 +1,4 @@
-//! The memory that all files of a read share.
+//! The memory shared by all files of a read.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -8,8 +8,8 @@ use herringbone::{MemoryPool, ReadOptions, SharedMemory};
 
 use crate::sequence::Rows;
 
-/// The memory that the files of a read share. Together they may take as much as the read of one
-/// file, and they take it from the program's pool, if it has one.
+/// The memory shared by a read's files. Together, they are allowed as much as the read of a single
+/// file, taken from the program's pool if it has one.
 #[derive(Debug)]
 pub struct FileMemory {
     own: Arc<SharedMemory>,
@@ -29,13 +29,13 @@ impl FileMemory {
         })
     }
 
-    /// Returns true if half of the memory is in use, so that work ahead has to wait.
+    /// Returns true if half of the memory is in use. Work ahead then has to wait.
     #[must_use]
     pub fn is_half_used(&self) -> bool {
         self.own.used() >= self.limit / 2
     }
 
-    /// Takes memory for a batch that waits for its turn, and remembers if the pool refused it.
+    /// Takes memory for a batch waiting for its turn, remembering if the pool refused it.
     pub fn hold(self: &Arc<Self>, batch: RecordBatch) -> HeldBatch {
         let (pool, bytes) = (self.clone(), batch.get_array_memory_size() as u64);
         let memory = self.take(bytes).then(|| Held { pool, bytes });
@@ -76,7 +76,7 @@ impl MemoryPool for FileMemory {
     }
 }
 
-/// A batch that waits for its turn, with the memory taken for it.
+/// A batch waiting for its turn, with the memory taken for it.
 #[derive(Debug)]
 pub struct HeldBatch {
     batch: RecordBatch,
@@ -85,7 +85,7 @@ pub struct HeldBatch {
 }
 
 impl HeldBatch {
-    /// Returns the batch and gives its memory back.
+    /// Returns the batch, giving its memory back.
     #[must_use]
     pub fn into_batch(self) -> RecordBatch {
         self.batch
@@ -117,7 +117,7 @@ impl Rows for RecordBatch {
     }
 }
 
-/// Memory of the pool, which is given back on drop.
+/// Memory from the pool, given back on drop.
 #[derive(Debug)]
 struct Held {
     pool: Arc<FileMemory>,

@@ -1,4 +1,4 @@
-//! The losses and the work of a read, as sums over its files.
+//! A read's losses and work, summed over its files.
 
 use herringbone::filter::ReadMetrics;
 use herringbone::{Losses, Reader};
@@ -14,13 +14,13 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Takes a reader's losses since the last call and returns them with all work on its file so
+    /// Takes a reader's losses since the last call, returning them with all work on its file so
     /// far.
     pub(crate) fn of_reader(path: &str, reader: &mut Reader) -> Self {
         Self::new(path, reader.take_losses(), reader.metrics())
     }
 
-    /// Takes a stream's losses since the last call and returns them with all work on its file so
+    /// Takes a stream's losses since the last call, returning them with all work on its file so
     /// far.
     pub(crate) fn of_stream(path: &str, stream: &mut RecordBatchStream) -> Self {
         Self::new(path, stream.take_losses(), stream.metrics())

@@ -1,4 +1,4 @@
-//! Blocking reads, in which a crew of threads performs the tasks of a [`FileSequence`].
+//! Blocking reads, with a crew of threads performing the tasks of a [`FileSequence`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,36 +20,37 @@ pub type FileResult<F> = (
     Progress,
 );
 
-/// The files that a [`FileCrew`] reads.
+/// The files to be read by a [`FileCrew`].
 pub trait ReadFiles: Send + Sync + 'static {
     /// An open file.
     type Reader: Send;
-    /// The rows that one step returns.
+    /// The rows returned by one step.
     type Batch: Rows + Send;
     /// An error.
     type Error: Send;
-    /// The tasks that the threads take. If they take none that opens a file, the caller
-    /// [opens](FileCrew::take_unopened) the files.
+    /// The kind of tasks for threads to take. If this excludes opening files, the caller has to
+    /// [open](FileCrew::take_unopened) them.
     const TASKS: TaskKind = TaskKind::Any;
 
-    /// Performs a task: opens the file, unless it is open already, and decodes its next batch.
+    /// Performs a task, that is, opens the file if necessary and decodes its next batch.
     fn step(&self, task: FileTask<Self::Reader>) -> FileResult<Self>
     where
         Self: Sized;
 
-    /// Returns true if half of the memory is in use, so that work ahead has to wait. By default,
+    /// Returns true if half of the memory is in use. Work ahead then has to wait. By default,
     /// memory is not counted.
     fn is_busy(&self) -> bool {
         false
     }
 }
 
-/// The threads that read many files, together with the files.
+/// The threads for reading many files, together with the files. You only need this if each file
+/// keeps its own schema.
 pub struct FileCrew<F: ReadFiles>(Crew<FileWork<F>>);
 
 impl<F: ReadFiles> FileCrew<F> {
-    /// Creates a crew of at most `threads` threads, including the caller's, or of one thread per
-    /// core if `threads` is 0. The helpers come from `host`, or from the process's pool.
+    /// Creates a crew of at most `threads` threads, including the caller's, or one thread per core
+    /// if `threads` is 0. The helpers come from `host`, or by default from the process's pool.
     pub fn new(
         files: F,
         sequence: FileSequence<F::Reader, F::Batch, F::Error>,
@@ -60,7 +61,7 @@ impl<F: ReadFiles> FileCrew<F> {
         Self(Crew::new(FileWork(files), sequence, threads, host))
     }
 
-    /// Waits for the next batch or error, or returns `None` if none can follow before the caller
+    /// Waits for the next batch or error. Returns `None` if nothing can follow before the caller
     /// opens a file.
     pub fn next_due(&mut self) -> Option<Result<F::Batch, F::Error>> {
         match self.0.look(FileSequence::is_over) {
@@ -69,14 +70,14 @@ impl<F: ReadFiles> FileCrew<F> {
         }
     }
 
-    /// Takes the task to open the next file on this thread, or returns `None` if no file may be
+    /// Takes the task to open the next file on this thread, or returns `None` if no file can be
     /// opened now.
     pub fn take_unopened(&self) -> Option<FileTask<F::Reader>> {
         let is_busy = self.0.work().0.is_busy();
         self.0.update(|files| files.take(TaskKind::Open, is_busy))
     }
 
-    /// Stores the outcome of a task that opened a file.
+    /// Stores the outcome of a task for opening a file.
     pub fn finish(&self, file: usize, step: FileStep<F::Reader, F::Batch, F::Error>) {
         let finish = |files: &mut State<F>| files.finish(file, step, Progress::default());
         self.0.update(finish);
@@ -93,7 +94,7 @@ impl<F: ReadFiles> FileCrew<F> {
     }
 }
 
-/// The sequence that the threads share.
+/// The sequence shared by the threads.
 type State<F> =
     FileSequence<<F as ReadFiles>::Reader, <F as ReadFiles>::Batch, <F as ReadFiles>::Error>;
 
@@ -125,8 +126,8 @@ impl<F: ReadFiles> Work for FileWork<F> {
 
 /// An iterator over a dataset's record batches.
 ///
-/// Threads of the pool open and decode files ahead, within the memory of one read. If memory is
-/// short, we close the files ahead and read them again later. After an error, no more batches are
+/// Pool threads open and decode files ahead, within the memory of a single read. If memory runs
+/// short, files ahead are closed and read again later. After an error, no more batches are
 /// returned.
 ///
 /// ```
@@ -152,7 +153,7 @@ pub struct DatasetReader {
     /// The crew, or `None` after the last batch and after an error.
     crew: Option<FileCrew<DatasetFiles>>,
     losses: Losses,
-    /// The work of the read, once it is finished.
+    /// The read's work, once it is finished.
     metrics: ReadMetrics,
 }
 
@@ -178,7 +179,8 @@ impl DatasetReader {
         }
     }
 
-    /// Converts the reader into one that has Arrow's `RecordBatchReader` and Arrow's errors.
+    /// Converts the reader into one that implements Arrow's `RecordBatchReader` and returns Arrow's
+    /// errors.
     #[must_use]
     pub fn into_record_batch_reader(self) -> ArrowReader<Self> {
         let schema = self.schema();
@@ -198,7 +200,7 @@ impl DatasetReader {
         &self.losses
     }
 
-    /// Returns the read's counts so far, as sums over all files: row groups, rows, pages, requests
+    /// Returns the read's metrics so far, summed over all files: row groups, rows, pages, requests
     /// and bytes.
     ///
     /// Work on listings and footers is not included.

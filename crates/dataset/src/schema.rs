@@ -1,4 +1,4 @@
-//! Finds a dataset's schema.
+//! Finding a dataset's schema.
 
 use std::collections::HashSet;
 use std::slice;
@@ -14,14 +14,14 @@ use crate::options::{DatasetOptions, SchemaFrom};
 use crate::side_by_side::in_order;
 use crate::walk::{DataFile, Found};
 
-/// The number of known schemas that we compare a file's schema with, before we merge it with them.
+/// The number of known schemas to compare a file's schema with before merging it.
 const SCHEMAS_COMPARED: usize = 16;
 
-/// Returns a dataset's schema, which has the files' columns, then the partition columns.
+/// Returns a dataset's schema: the files' columns, followed by the partition columns.
 ///
 /// # Errors
-/// Returns the errors of opening files. Fails with Unsupported if no schema can hold the values of
-/// all files.
+/// Returns the errors of opening files. Fails with Unsupported if no schema can hold all files'
+/// values.
 pub(crate) async fn schema(
     found: &Found,
     files: &Files,
@@ -32,7 +32,7 @@ pub(crate) async fn schema(
         SchemaFrom::FirstFile => {
             let first = found.files.get(..found.files.len().min(1));
             let schema = union(first.unwrap_or_default(), files, options).await?;
-            // We make all columns nullable, because later files may have nulls and we do not read
+            // We make all columns nullable, because later files might have nulls and we don't read
             // their footers.
             match found.files.len() > 1 {
                 true => Arc::new(nullable(&schema)),
@@ -62,9 +62,9 @@ pub(crate) async fn schema(
     Ok(Arc::new(Schema::new_with_metadata(fields, metadata)))
 }
 
-/// Returns the partition columns of all files, in the order in which they first appear in the
-/// files' paths. Columns of directories without such files follow if the filter tests them, because
-/// the filter may have ruled these directories out.
+/// Returns the partition columns of all files, in order of first appearance. Other directories'
+/// columns follow if the filter tests them, because the filter might have ruled these directories
+/// out.
 fn partition_columns<'a>(found: &'a Found, options: &DatasetOptions) -> Vec<&'a str> {
     let (mut names, mut seen) = (Vec::new(), HashSet::new());
     if found.files.is_empty() {
@@ -72,8 +72,8 @@ fn partition_columns<'a>(found: &'a Found, options: &DatasetOptions) -> Vec<&'a 
     }
     let mut last: &[String] = &[];
     for file in &found.files {
-        // We only look at names that differ from the last file's, because most files have the
-        // columns of the file before them.
+        // We only look at names that differ from the last file's, because most files have the same
+        // columns as the previous one.
         if *last != *file.partition.names {
             last = &file.partition.names;
             names.extend(
@@ -92,8 +92,7 @@ fn partition_columns<'a>(found: &'a Found, options: &DatasetOptions) -> Vec<&'a 
     names
 }
 
-/// Returns a schema that can hold the rows of all of these files, whose footers are fetched side by
-/// side.
+/// Returns a schema that can hold all rows of these files, fetching their footers concurrently.
 async fn union(files: &[DataFile], of: &Files, options: &DatasetOptions) -> Result<SchemaRef> {
     let mut paths = files.iter().map(DataFile::path);
     let mut schemas: Vec<(&str, SchemaRef)> = Vec::new();
@@ -103,7 +102,7 @@ async fn union(files: &[DataFile], of: &Files, options: &DatasetOptions) -> Resu
         let path = paths.next().unwrap_or_default();
         let plan = file.metadata_handle().plan(&read);
         let plan = plan.map_err(|error| error.in_file(path))?;
-        // Most files have the schema of a file before them, so we keep only new schemas.
+        // Most files have the same schema as an earlier one, so we only keep new schemas.
         let mut known = schemas.iter().rev().take(SCHEMAS_COMPARED);
         if !known.any(|known| known.1 == *plan.schema()) {
             schemas.push((path, plan.schema().clone()));

@@ -1,5 +1,5 @@
-//! The order of the work on many files, without I/O and without threads, so that blocking and async
-//! reads share it and tests can drive it by hand.
+//! Scheduling the work on many files, without I/O or threads, so that blocking and async reads can
+//! share it and tests can drive it by hand.
 //!
 //! ```text
 //! files ─► lanes, in the order of the output ── take ──► a task: to open the file or decode a batch
@@ -20,15 +20,15 @@ pub use crate::reader::{FileCrew, FileResult, ReadFiles};
 pub use crate::stream::{FileFuture, FileStream, StreamFiles};
 use crate::window::OffsetLimit;
 
-/// The number of a file's decoded batches that may wait for their turn.
+/// The most decoded batches of a file waiting for their turn.
 const BATCHES_AHEAD: usize = 2;
 
-/// Rows that wait for their turn.
+/// Rows waiting for their turn.
 pub trait Rows {
     /// Returns the number of rows.
     fn num_rows(&self) -> usize;
 
-    /// Returns the `length` rows that start at `offset`.
+    /// Returns `length` rows starting at `offset`.
     #[must_use]
     fn part(self, offset: usize, length: usize) -> Self;
 
@@ -38,17 +38,17 @@ pub trait Rows {
     }
 }
 
-/// The files of a read. The sequence decides which file to open next, whose batch is due, and which
-/// files to close if memory is short.
+/// The schedule for a read's files. It decides which file to open next, which file's batch is due,
+/// and which files to close if memory runs short.
 ///
-/// It does no I/O. A driver [takes](Self::take) tasks, performs them in any order, and
-/// [returns](Self::finish) their outcomes: readers `R`, batches `B` and errors `E`. The read's rows
-/// do not depend on the driver.
+/// You only need this if you write your own driver. A sequence does no I/O. Instead, the driver
+/// [takes](Self::take) tasks, performs them in any order, and [returns](Self::finish) their
+/// outcomes: readers `R`, batches `B` and errors `E`. The read's rows do not depend on the driver.
 ///
-/// Files are opened and decoded ahead. If memory is refused to one of several files, we close the
-/// files ahead, and read the first one alone until its end. Later we read the others again,
-/// starting after the rows that they have emitted. So a read only needs memory for one file. A read
-/// that tolerates damage has one file open at a time, because we never read a file again after
+/// Files are opened and decoded ahead. If one of several files is refused memory, we close the
+/// files ahead and read the first one alone until its end. The others are read again later,
+/// starting after their emitted rows, so that a read only needs memory for one file. If the read
+/// tolerates damage, only one file is open at a time, because we never read a file again after
 /// losses.
 ///
 /// ```
@@ -81,20 +81,20 @@ pub struct FileSequence<R, B, E> {
     most_open: usize,
     is_ordered: bool,
     is_tolerant: bool,
-    /// The open files, in the order of the output.
+    /// The open files, in output order.
     lanes: VecDeque<FileInWork<R, B, E>>,
     /// The ordinal of the next file to open.
     next: usize,
-    /// The number of tasks that are not finished.
+    /// The number of unfinished tasks.
     running: usize,
-    /// True if memory was refused, so that we read the first file alone until its end.
+    /// True if memory was refused, in which case the first file is read alone until its end.
     is_short: bool,
     window: OffsetLimit,
-    /// The losses that were not taken yet, and the work on closed files.
+    /// The losses not taken yet, and the work on closed files.
     sums: Progress,
 }
 
-/// The tasks that a driver is ready to take.
+/// The kind of tasks that a driver is ready to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskKind {
     /// Any task.
@@ -105,13 +105,13 @@ pub enum TaskKind {
     Read,
 }
 
-/// A task of a [`FileSequence`], which decodes a file's next batch.
+/// A task of a [`FileSequence`], that is, decoding a file's next batch.
 #[derive(Debug)]
 pub struct FileTask<R> {
     /// The file's ordinal.
     pub file: usize,
-    /// The number of the file's rows that were emitted. If the task opens the file, it has to read
-    /// on after these rows.
+    /// The number of rows already emitted from the file. If the task opens the file, it has to skip
+    /// these rows.
     pub emitted: u64,
     /// The file's reader, or `None` if the task has to open the file.
     pub reader: Option<R>,
@@ -120,20 +120,20 @@ pub struct FileTask<R> {
 /// The outcome of a [`FileTask`].
 #[derive(Debug)]
 pub enum FileStep<R, B, E> {
-    /// A reader for a file that was opened, without a batch.
+    /// A reader for the opened file, without a batch.
     Opened(R),
-    /// A batch and the reader for the batches after it.
+    /// A batch, and the reader for the following batches.
     Batch(R, B),
     /// The end of the file.
     Finished,
-    /// An error that occurred because memory was refused.
+    /// An error caused by refused memory.
     Refused(E),
-    /// Any other error, which is returned when the file is due.
+    /// Any other error. It is returned when the file is due.
     Failed(E),
 }
 
 impl<R, B> FileStep<R, B, Error> {
-    /// Returns the outcome for an error.
+    /// Converts an error to an outcome.
     #[must_use]
     pub fn of_error(error: Error) -> Self {
         match error.kind() {
@@ -143,7 +143,7 @@ impl<R, B> FileStep<R, B, Error> {
     }
 }
 
-/// A file that is being read.
+/// A file being read.
 #[derive(Debug)]
 struct FileInWork<R, B, E> {
     file: usize,
@@ -160,7 +160,7 @@ struct FileInWork<R, B, E> {
 #[derive(Debug)]
 enum ReaderState<R, E> {
     Closed,
-    /// The driver has the reader, and performs the task.
+    /// The driver has the reader and is performing the task.
     Away,
     Open(R),
     Over,
@@ -188,7 +188,7 @@ impl<R, B, E> FileInWork<R, B, E> {
         is_here && self.batches.len() < BATCHES_AHEAD
     }
 
-    /// Closes the file, which is opened again later to read on after its emitted rows.
+    /// Closes the file. It will be opened again later, continuing after its emitted rows.
     fn close(&mut self) {
         self.batches.clear();
         if !matches!(self.place, ReaderState::Away) {
@@ -198,8 +198,8 @@ impl<R, B, E> FileInWork<R, B, E> {
 }
 
 impl<R, B: Rows, E> FileSequence<R, B, E> {
-    /// Creates the sequence of the files `0..num_files`, with a read's order, window, tolerance and
-    /// number of open files.
+    /// Creates a sequence for the files `0..num_files`. Order, window, tolerance and number of open
+    /// files are taken from a read's options.
     #[must_use]
     pub fn new(num_files: usize, options: &DatasetReadOptions) -> Self {
         Self {
@@ -216,8 +216,8 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         }
     }
 
-    /// Returns the next batch or error, if one is due. Batches without rows are returned, too, and
-    /// an error ends the read.
+    /// Returns the next batch or error, if one is due. Note that this includes empty batches. An
+    /// error ends the read.
     pub fn next_due(&mut self) -> Option<Result<B, E>> {
         while !self.window.is_over() {
             match self.due()? {
@@ -241,8 +241,8 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         self.window.is_over() || (self.lanes.is_empty() && self.next == self.num_files)
     }
 
-    /// Takes the most urgent task of some kind that may be performed now. If the driver is busy,
-    /// because half of its memory is in use, only the first file has tasks.
+    /// Takes the most urgent task of this kind, if there is one. If the driver is busy, that is, if
+    /// half of its memory is in use, only the first file has tasks.
     pub fn take(&mut self, kind: TaskKind, is_busy: bool) -> Option<FileTask<R>> {
         let at = self.urgent(kind, is_busy).or_else(|| {
             self.may_begin(kind, is_busy).then(|| {
@@ -283,7 +283,7 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         lane.metrics = progress.metrics;
         lane.place = ReaderState::Closed;
         match step {
-            // Memory was refused to another file in the meantime, so this file is closed and read
+            // Another file was refused memory in the meantime, so this file is closed and read
             // again later.
             _ if is_short && is_ahead => {}
             FileStep::Refused(_) if !lane.is_alone => self.close(is_ahead.into()),
@@ -305,8 +305,8 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         }
     }
 
-    /// Returns true if a file's task may be dropped because memory is short, so that the file is
-    /// read again later.
+    /// Returns true if the driver is allowed to drop a file's task because memory is short. The
+    /// file is then read again later.
     pub fn may_drop(&mut self, file: usize) -> bool {
         let mut ahead = self.lanes.iter_mut().skip(1);
         match ahead.find(|lane| lane.file == file) {
@@ -326,7 +326,7 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         self.lanes.len()
     }
 
-    /// Returns the losses since they were last [taken](Self::take_losses).
+    /// Returns the losses since the last [`Self::take_losses`].
     #[must_use]
     pub fn losses(&self) -> &Losses {
         &self.sums.losses
@@ -345,7 +345,7 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         sum
     }
 
-    /// Returns the next batch or error before the window is applied.
+    /// Returns the next batch or error, before applying the window.
     fn due(&mut self) -> Option<Result<B, E>> {
         let mut at = 0;
         while let Some(lane) = self.lanes.get_mut(at) {
@@ -370,7 +370,7 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         None
     }
 
-    /// Returns the lane that has the most urgent task.
+    /// Returns the lane with the most urgent task.
     fn urgent(&self, kind: TaskKind, is_busy: bool) -> Option<usize> {
         if self.window.is_over() {
             return None;
@@ -383,7 +383,7 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         with_task.filter(|at| *at == 0 || !is_busy)
     }
 
-    /// Returns true if the next file may be opened.
+    /// Returns true if the next file can be opened now.
     fn may_begin(&self, kind: TaskKind, is_busy: bool) -> bool {
         let has_room = self.lanes.len() < self.most_open;
         let may_be_ahead = has_room && !self.is_short && !is_busy;
@@ -391,7 +391,7 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         kind != TaskKind::Read && is_left && (self.lanes.is_empty() || may_be_ahead)
     }
 
-    /// Closes all files from the lane `first` on, because memory was refused.
+    /// Closes all files from lane `first` on, after memory was refused.
     fn close(&mut self, first: usize) {
         self.is_short = true;
         self.lanes

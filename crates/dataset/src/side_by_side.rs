@@ -1,4 +1,4 @@
-//! Polls futures side by side and waits for a future without a runtime.
+//! Polling futures concurrently, and waiting for a future without a runtime.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -10,12 +10,12 @@ use std::thread::{self, Thread};
 use herringbone::Result;
 use herringbone_remote::BoxFuture;
 
-/// Calls `start` for each item and passes the results to `each` in the order of the items. At most
-/// `most` futures exist at a time. A future that has finished counts until all earlier ones have
-/// finished, too.
+/// Calls `start` for each item, passing the results to `each` in item order. At most `most` futures
+/// exist at a time. Note that a finished future still counts until all earlier futures have
+/// finished too.
 ///
 /// # Errors
-/// Returns the first error in the order of the items and drops the other futures.
+/// Returns the first error in item order, dropping the other futures.
 pub(crate) async fn in_order<I, T>(
     items: impl IntoIterator<Item = I>,
     most: usize,

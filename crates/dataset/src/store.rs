@@ -1,4 +1,4 @@
-//! Listings for stores of the crate `object_store`, with one module per version of that crate.
+//! Listings for stores from the crate `object_store`, with one module per version of that crate.
 
 macro_rules! adapter {
     ($module:ident, $version:literal) => {
@@ -17,9 +17,9 @@ macro_rules! adapter {
             use crate::listing::{Entry, Listing};
 
             #[doc = concat!("The objects in a store of `object_store` ", $version, ".")]
-            /// A directory is a prefix that ends with `/`, and each level takes one listing with a
-            /// delimiter. Paths are the store's own, without its URL, and we do not decode percent
-            /// escapes in names.
+            /// A directory is a prefix ending with `/`, and each directory takes one listing with a
+            /// delimiter. Paths are the store's own, without its URL, and percent escapes in names
+            /// are not decoded.
             ///
             /// ```
             /// # futures::executor::block_on(async {
@@ -56,7 +56,7 @@ macro_rules! adapter {
                 runtime: Option<Runtime>,
             }
 
-            /// A function that runs a future on a runtime.
+            /// A function for running a future on a runtime.
             #[derive(Clone)]
             struct Runtime(Arc<dyn Fn(BoxFuture<()>) + Send + Sync>);
 
@@ -67,7 +67,7 @@ macro_rules! adapter {
             }
 
             impl StoreListing {
-                /// Creates the listing of a store.
+                /// Creates a store's listing.
                 #[must_use]
                 pub fn new(store: Arc<dyn ObjectStore>) -> Self {
                     Self {
@@ -77,14 +77,14 @@ macro_rules! adapter {
                     }
                 }
 
-                /// Sets the fetch policy, which is [`FetchPolicy::remote`] by default.
+                /// Sets the fetch policy. The default is [`FetchPolicy::remote`].
                 #[must_use]
                 pub fn fetch_policy(self, policy: FetchPolicy) -> Self {
                     Self { policy, ..self }
                 }
 
-                /// Sets a function that runs a future on a runtime. If a writer is dropped, its
-                /// uploads are aborted there; see [`StoreSink::runtime`].
+                /// Sets a function for running a future on a runtime. If a writer is dropped, its
+                /// uploads are aborted there. See [`StoreSink::runtime`].
                 #[must_use]
                 pub fn runtime(
                     self,
@@ -125,7 +125,7 @@ macro_rules! adapter {
                 }
 
                 fn object(&self, path: &str, identity: &Identity) -> Arc<dyn Object> {
-                    // A path that cannot be parsed was never listed, so the store will not find it.
+                    // An unparsable path can't have been listed, so the store won't find it.
                     let path = Path::parse(path).unwrap_or_else(|_| Path::from(path));
                     let object = StoreObject::new(self.store.clone(), path);
                     let object = object.fetch_policy(self.policy.clone());
@@ -145,8 +145,8 @@ macro_rules! adapter {
                 Path::parse(path).map_err(|error| Error::argument(format!("{path}: {error}")))
             }
 
-            /// Returns a listing's entries without the prefix itself. We leave it out because some
-            /// programs put an empty object there, whose key ends with `/`.
+            /// Returns a listing's entries without the prefix itself. Some programs put an empty
+            /// object there, with a key ending with `/`.
             fn entries(listed: ListResult, prefix: &Path) -> Vec<Entry> {
                 let directories = listed.common_prefixes.into_iter();
                 let directories =

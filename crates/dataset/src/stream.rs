@@ -1,4 +1,4 @@
-//! Async reads, in which the task that polls the stream performs the tasks of a [`FileSequence`].
+//! Async reads. The task polling the stream performs the tasks of a [`FileSequence`].
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -25,29 +25,29 @@ pub type FileFuture<R, B, E> = BoxFuture<(FileStep<R, B, E>, Progress)>;
 type Running<F> =
     FileFuture<<F as StreamFiles>::Reader, <F as StreamFiles>::Batch, <F as StreamFiles>::Error>;
 
-/// The files that a [`FileStream`] opens and reads.
+/// The files to be opened and read by a [`FileStream`].
 pub trait StreamFiles: Send + Sync + 'static {
     /// An open file.
     type Reader: Send;
-    /// The rows that one step returns.
+    /// The rows returned by one step.
     type Batch: Rows + Send;
     /// An error.
     type Error: Send;
 
-    /// Starts a task, which opens the file, unless it is open already, and decodes its next batch.
-    /// The future must not need a runtime of its own. We drop it if memory is short.
+    /// Starts a task, that is, opens the file if necessary and decodes its next batch. The future
+    /// must not need its own runtime. It is dropped if memory runs short.
     fn step(self: &Arc<Self>, task: FileTask<Self::Reader>) -> Running<Self>
     where
         Self: Sized;
 
-    /// Returns true if half of the memory is in use, so that work ahead has to wait. By default,
+    /// Returns true if half of the memory is in use. Work ahead then has to wait. By default,
     /// memory is not counted.
     fn is_busy(&self) -> bool {
         false
     }
 }
 
-/// The batches of many files, whose requests are only polled by the task that polls the stream.
+/// The batches of many files. Requests are only polled by the task polling the stream.
 pub struct FileStream<F: StreamFiles> {
     files: Arc<F>,
     sequence: FileSequence<F::Reader, F::Batch, F::Error>,
@@ -56,7 +56,7 @@ pub struct FileStream<F: StreamFiles> {
 }
 
 impl<F: StreamFiles> FileStream<F> {
-    /// Creates a stream over the files of a sequence.
+    /// Creates a stream over a sequence's files.
     pub fn new(files: F, sequence: FileSequence<F::Reader, F::Batch, F::Error>) -> Self {
         Self {
             files: Arc::new(files),
@@ -83,7 +83,7 @@ impl<F: StreamFiles> FileStream<F> {
                 self.running.clear();
                 return Poll::Ready(None);
             }
-            // We poll the first file first, because its batch is due.
+            // We start with the first file, because its batch is due.
             let is_finished = !is_polled && (0..self.running.len()).any(|at| self.poll(at, cx));
             is_polled = !is_finished;
             if is_finished {
@@ -101,7 +101,7 @@ impl<F: StreamFiles> FileStream<F> {
         }
     }
 
-    /// Polls a running task and returns true if it is finished.
+    /// Polls a running task, returning true if it is finished.
     fn poll(&mut self, at: usize, cx: &mut Context<'_>) -> bool {
         let Some((file, task)) = self.running.get_mut(at) else {
             return false;
@@ -128,10 +128,10 @@ impl<F: StreamFiles> fmt::Debug for FileStream<F> {
 
 /// A stream of a dataset's record batches.
 ///
-/// Only the task that polls the stream polls requests. It opens files ahead, and requests their
-/// first bytes, within the memory of one read. If memory is short, files ahead are closed and read
-/// again later. After an error, there are no more batches. If you drop the stream, all files and
-/// requests are dropped with it.
+/// Requests are only polled by the task polling the stream. It opens files ahead and requests their
+/// first bytes, within the memory of a single read. If memory runs short, files ahead are closed
+/// and read again later. After an error, there are no more batches. Dropping the stream also drops
+/// all files and requests.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -175,7 +175,7 @@ impl DatasetStream {
         self.0.sequence.losses()
     }
 
-    /// Returns the read's counts so far, as sums over all files: row groups, rows, pages, requests,
+    /// Returns the read's metrics so far, summed over all files: row groups, rows, pages, requests,
     /// bytes and rounds.
     ///
     /// Work on listings and footers is not included.
@@ -248,8 +248,8 @@ impl DatasetPlan {
         };
         let batch = stream.next_batch().await;
         *progress = Progress::of_stream(file.path(), &mut stream);
-        // We compare the footer in `_metadata` with the file's own before we use a result that
-        // depends on the file's bytes.
+        // We have to compare the footer in `_metadata` with the file's own before using any result
+        // that depends on the file's bytes.
         let has_read = progress.metrics.fetched.requests > 0;
         if let Some(check) = match is_first && has_read {
             true => self.dataset().files.check(file)?,

@@ -1,5 +1,5 @@
-//! Finds a dataset's files, level by level. After each level, the filter is tested with the values
-//! of the partition columns so far, so that directories that it rules out are never listed.
+//! Finding a dataset's files, level by level. After each level, we test the filter with the
+//! partition values so far, so that ruled out directories are never listed.
 //!
 //! ```text
 //! directories of a level ── listed side by side ──► names ── patterns ──► directories of the next level, files
@@ -23,14 +23,14 @@ use crate::options::DatasetOptions;
 use crate::partition::{Partition, PartitionTypes, Partitioning};
 use crate::side_by_side::in_order;
 
-/// The number of directories that are listed at the same time.
+/// The number of directories to list concurrently.
 const LISTED_AT_ONCE: usize = 16;
 
-/// The largest number of levels below a path, which is far more than real datasets have.
+/// The most levels below a path. Real datasets have far fewer.
 const MAX_LEVELS: usize = 64;
 
-/// The largest number of paths to one directory. Several links may lead to the files of one
-/// partition, but links on each of many levels would lead to more paths than we could ever list.
+/// The most paths to one directory. It is fine for several links to lead to a partition's files,
+/// but links on each of many levels would multiply to more paths than we could ever list.
 const MAX_PATHS: u32 = 1000;
 
 /// A file of a dataset.
@@ -54,7 +54,7 @@ pub struct DataFile {
     pub(crate) path: Arc<str>,
     pub(crate) identity: Identity,
     pub(crate) partition: Partition,
-    /// The ordinal of the caller's path that led to the file.
+    /// The ordinal of the caller's path leading to the file.
     root: usize,
 }
 
@@ -65,14 +65,13 @@ impl DataFile {
         &self.path
     }
 
-    /// Returns the identity that the file had when it was listed: its length, and its modification
-    /// time or ETag.
+    /// Returns the file's listed identity: its length, and its modification time or ETag.
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// Returns the names of the file's partition columns, with the decoded text of each value, or
+    /// Returns the names of the file's partition columns, each with its value's decoded text, or
     /// `None` for null.
     pub fn partition(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         let names = self.partition.names.iter().map(String::as_str);
@@ -85,8 +84,7 @@ pub(crate) struct Found {
     pub(crate) files: Vec<DataFile>,
     pub(crate) types: PartitionTypes,
     pub(crate) directories_listed: usize,
-    /// The caller's directories whose `_metadata` file we use, each as the directory path and the
-    /// file.
+    /// The `_metadata` files to use from the caller's directories, each with its directory path.
     pub(crate) metadata_files: Vec<(String, DataFile)>,
 }
 
@@ -97,7 +95,7 @@ pub(crate) struct Root {
     pub(crate) is_pattern: bool,
 }
 
-/// Finds the files at paths, where each path may be a file, a directory or a pattern.
+/// Finds the files at the given paths. Each path can be a file, a directory or a pattern.
 ///
 /// # Errors
 /// Fails with Io if a path does not exist or cannot be listed, and with Argument if a literal in
@@ -144,12 +142,12 @@ struct Walk<'a> {
     found: Found,
     /// The number of files and directories found so far.
     entries: usize,
-    /// The number of paths by which each directory was listed, by the directory identity.
+    /// The number of paths to each directory so far, by directory identity.
     paths: HashMap<Box<str>, u32>,
 }
 
 impl Walk<'_> {
-    /// Returns the directories at the caller's paths and adds the files at them.
+    /// Returns the directories at the caller's paths, adding any files at those paths.
     async fn roots(&mut self, paths: &[Root]) -> Result<Vec<Directory>> {
         let (mut directories, mut plain) = (Vec::new(), Vec::new());
         for (root, Root { path, is_pattern }) in paths.iter().enumerate() {
@@ -192,8 +190,8 @@ impl Walk<'_> {
         Ok(directories)
     }
 
-    /// Adds the files that a `_metadata` file names. This lists nothing, and only asks for files
-    /// that the predicate does not rule out.
+    /// Adds the files named in a `_metadata` file. This lists nothing, and only asks for files not
+    /// ruled out by the predicate.
     async fn add_files_of(&mut self, path: &str, identity: Identity, root: usize) -> Result<()> {
         let above = match path.rsplit_once('/') {
             Some(("", _)) => "/",
@@ -241,7 +239,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Returns a file's partition, which follows from the directories in its path.
+    /// Returns a file's partition, according to the directories in its path.
     fn partition_of(&self, path: &str) -> Result<Partition> {
         let above = path.rsplit_once('/').map_or("", |parts| parts.0);
         let mut partition = Partition::default();
@@ -251,8 +249,8 @@ impl Walk<'_> {
         Ok(partition)
     }
 
-    /// Lists the directories of a level and returns those of the next level that the predicate does
-    /// not rule out.
+    /// Lists a level's directories, returning the next level's directories not ruled out by the
+    /// predicate.
     async fn next_level(&mut self, level: Vec<Directory>) -> Result<Vec<Directory>> {
         for directory in &level {
             self.count_paths(&directory.path)?;
@@ -284,7 +282,7 @@ impl Walk<'_> {
 
     fn entry(&mut self, above: &Directory, entry: Entry, next: &mut Vec<Directory>) -> Result<()> {
         let Entry { name, file } = entry;
-        // We do not trust a listing with names that lead elsewhere.
+        // We don't trust a listing with names that lead elsewhere.
         if name.is_empty() || name == "." || name == ".." || name.contains('/') {
             return Err(Error::unsupported(format!(
                 "{} contains an entry named `{name}`",
@@ -352,7 +350,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Counts a path to a directory, because other paths may lead to the same directory.
+    /// Counts a path to a directory, because other paths might lead to the same directory.
     fn count_paths(&mut self, path: &str) -> Result<()> {
         let Some(identity) = self.listing.directory_identity(path) else {
             return Ok(());
@@ -382,7 +380,7 @@ impl Walk<'_> {
         Err(Error::new(ErrorKind::Limit, message + " (`max_entries`)"))
     }
 
-    /// Sorts the files and removes those that the predicate rules out.
+    /// Sorts the files, removing any ruled out by the predicate.
     fn finish(self) -> Result<Found> {
         let mut found = self.found;
         found.files.sort_by(|one, other| {
@@ -399,8 +397,8 @@ impl Walk<'_> {
     }
 }
 
-/// Returns true for names that belong to other things than data, such as `.crc`, `_SUCCESS`,
-/// `_metadata` and `_delta_log`, but not to a partition such as `_a=1/`.
+/// Returns true for names that usually aren't data, such as `.crc`, `_SUCCESS`, `_metadata` and
+/// `_delta_log`, but not for a partition such as `_a=1/`.
 fn is_hidden(name: &str, is_directory: bool) -> bool {
     name.starts_with('.') || (name.starts_with('_') && !(is_directory && name.contains('=')))
 }
@@ -408,7 +406,7 @@ fn is_hidden(name: &str, is_directory: bool) -> bool {
 /// Returns one verdict per partition.
 ///
 /// # Errors
-/// Fails with Argument if a literal cannot be compared with its column's values.
+/// Fails with Argument if a literal is not comparable with its column's values.
 pub(crate) fn verdicts(
     types: &PartitionTypes,
     partitions: &[&Partition],
@@ -417,7 +415,7 @@ pub(crate) fn verdicts(
     let Some(predicate) = predicate else {
         return Ok(vec![Verdict::All; partitions.len()]);
     };
-    // We group the partitions by their columns, because branches of the tree may have different
+    // We group the partitions by their columns, because branches of the tree can have different
     // columns.
     let mut groups: BTreeMap<&[String], Vec<usize>> = BTreeMap::new();
     for (at, partition) in partitions.iter().enumerate() {

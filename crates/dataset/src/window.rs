@@ -1,10 +1,10 @@
-//! Applies a read's offset and limit to the batches of all files.
+//! Applying a read's offset and limit across all files.
 
 use herringbone::ReadOptions;
 
 use crate::sequence::Rows;
 
-/// The number of rows that are still to be skipped, and of rows that are still to be returned.
+/// The numbers of rows still to skip and still to return.
 #[derive(Debug)]
 pub(crate) struct OffsetLimit {
     skip: u64,
@@ -29,8 +29,8 @@ impl OffsetLimit {
         self.left == 0
     }
 
-    /// Returns a batch's rows within the window, or `None` if it has rows, but none within the
-    /// window.
+    /// Returns a batch's rows within the window, or `None` if the batch has rows but none within
+    /// the window.
     pub(crate) fn cut<B: Rows>(&mut self, batch: B) -> Option<B> {
         let rows = batch.num_rows();
         // The casts lose nothing, because neither number exceeds the batch's row count.

@@ -1,4 +1,4 @@
-//! Writes datasets, in which the values of partition columns choose each row's file.
+//! Writing datasets, with each row's file chosen by the values of partition columns.
 //!
 //! ```text
 //! batch ─► rows by their partition ─► the open file of the partition ─► year=2024/part-….parquet
@@ -17,7 +17,7 @@ use herringbone::{Result, WriteOptions, Writer};
 use crate::new_files::{Counted, LocalDirectory, NewFiles};
 use crate::partitioner::{OpenFile, Partitioner, Step};
 
-/// The options of a [`DatasetWriter`] or an [`AsyncDatasetWriter`](crate::AsyncDatasetWriter).
+/// Options for a [`DatasetWriter`] or an [`AsyncDatasetWriter`](crate::AsyncDatasetWriter).
 ///
 /// ```
 /// use herringbone_dataset::DatasetWriteOptions;
@@ -30,32 +30,31 @@ use crate::partitioner::{OpenFile, Partitioner, Step};
 pub struct DatasetWriteOptions {
     /// The options for each file.
     pub write: WriteOptions,
-    /// The columns whose values become directory names, from the top down. The files do not contain
-    /// these columns, because their values are in the paths.
+    /// The partition columns, from the top down. Their values become directory names, so the files
+    /// themselves do not contain these columns.
     pub partition_by: Vec<String>,
-    /// The largest number of rows in a file.
+    /// The most rows in a file.
     pub max_rows: u64,
-    /// The approximate largest number of bytes in a file, which we compare after each batch.
+    /// The approximate most bytes in a file, checked after each batch.
     pub max_bytes: u64,
-    /// The largest number of open files. If one more is needed, we finish the least recently used
-    /// file.
+    /// The most open files. If another file is needed, the least recently used file is finished.
     pub max_open_files: usize,
-    /// The largest number of bytes that open files buffer together, beyond which we finish the
-    /// least recently used file.
+    /// The most bytes buffered by all open files. Beyond that, the least recently used file is
+    /// finished.
     pub max_buffered_bytes: usize,
-    /// The file names, such as `data-{i}.parquet`, in which `{i}` stands for the file's number in
-    /// its directory, from 0. An existing file of that name is replaced. With `None`, files get
-    /// names that no other file has, such as `part-0123456789abcdef-00000.parquet`.
+    /// The file names, such as `data-{i}.parquet`. Here, `{i}` stands for the file's number in its
+    /// directory, counted from 0. Existing files of these names are replaced. With `None`, files
+    /// get unique names, such as `part-0123456789abcdef-00000.parquet`.
     pub file_names: Option<String>,
 }
 
 impl DatasetWriteOptions {
-    /// The default for the largest number of open files.
+    /// The default limit on open files.
     pub const DEFAULT_MAX_OPEN_FILES: usize = 64;
-    /// The default for the largest number of buffered bytes.
+    /// The default limit on buffered bytes.
     pub const DEFAULT_MAX_BUFFERED_BYTES: usize = 512 << 20;
 
-    /// Returns the default options, which write one file without partition columns.
+    /// Returns the default options, for a single file without partition columns.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -65,18 +64,18 @@ impl DatasetWriteOptions {
 herringbone::format::setters! { DatasetWriteOptions {
     /// Sets the options for each file.
     write: WriteOptions;
-    /// Sets the columns whose values become directory names.
+    /// Sets the partition columns. Their values become directory names.
     partition_by: impl IntoIterator<Item = impl Into<String>> => texts;
-    /// Sets the largest number of rows in a file.
+    /// Sets the most rows in a file.
     max_rows: u64;
-    /// Sets the approximate largest number of bytes in a file.
+    /// Sets the approximate most bytes in a file.
     max_bytes: u64;
-    /// Sets the largest number of open files.
+    /// Sets the most open files.
     max_open_files: usize;
-    /// Sets the largest number of bytes that open files buffer together.
+    /// Sets the most bytes buffered by all open files.
     max_buffered_bytes: usize;
-    /// Sets the file names, in which `{i}` stands for the file's number in its directory. Existing
-    /// files of these names are replaced.
+    /// Sets the file names, with `{i}` for the file's number in its directory. Existing files of
+    /// these names are replaced.
     file_names: impl Into<String> => |names| Some(Into::into(names));
 }}
 
@@ -106,12 +105,12 @@ pub struct WrittenFile {
     pub metadata: FileMetadata,
 }
 
-/// Writes record batches to the files of a dataset.
+/// Writes record batches to a dataset's files.
 ///
-/// A file appears under its name when it is complete. This happens when it is large enough, when
-/// too many files are open, or at the end. Unless you choose
-/// [`file_names`](DatasetWriteOptions::file_names), names are unique, so a writer adds files to a
-/// directory and replaces none. If the writer fails or is dropped, the complete files remain.
+/// A file appears under its name when it is complete, that is, when it is large enough, when too
+/// many files are open, or at the end. Unless you choose
+/// [`file_names`](DatasetWriteOptions::file_names), names are unique, so a writer only adds files
+/// to a directory and never replaces any. If the writer fails or is dropped, complete files remain.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -155,7 +154,7 @@ impl OpenFile for Writer<Counted> {
 }
 
 impl DatasetWriter {
-    /// Starts to write batches with this schema to a directory, which is created if it does not
+    /// Starts writing batches of this schema to a directory, creating the directory if it does not
     /// exist.
     ///
     /// # Errors
@@ -171,7 +170,7 @@ impl DatasetWriter {
         Ok(Self { files, partitions })
     }
 
-    /// Starts to write batches with this schema to files in another place.
+    /// Starts writing batches of this schema to files in another place.
     ///
     /// # Errors
     /// Fails with [Argument](herringbone::ErrorKind::Argument) if a partition column does not exist
@@ -193,20 +192,20 @@ impl DatasetWriter {
         self.partitions.schema()
     }
 
-    /// Returns the complete files. The last of them may not have appeared yet, but all appear
+    /// Returns the complete files. The last few might not have appeared yet, but all of them appear
     /// before [`Self::finish`] returns.
     #[must_use]
     pub fn finished_files(&self) -> &[WrittenFile] {
         self.partitions.finished_files()
     }
 
-    /// Returns the number of bytes that the open files buffer.
+    /// Returns the number of bytes buffered by the open files.
     #[must_use]
     pub fn memory_size(&self) -> usize {
         usize::try_from(self.partitions.memory_size()).unwrap_or(usize::MAX)
     }
 
-    /// Writes the rows of a batch to the files of their partitions.
+    /// Writes a batch's rows to their partitions' files.
     ///
     /// # Errors
     /// Fails with [Argument](herringbone::ErrorKind::Argument) if the batch has another schema, or
@@ -217,7 +216,7 @@ impl DatasetWriter {
         self.run()
     }
 
-    /// Finishes all files, and returns the files written, sorted by path.
+    /// Finishes all files, returning the files written, sorted by path.
     ///
     /// # Errors
     /// Fails with [Io](herringbone::ErrorKind::Io) if a file cannot be written, and with
