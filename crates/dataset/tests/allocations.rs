@@ -21,7 +21,7 @@ mod files;
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// Returns the result of `work`, and the largest number of bytes that were allocated during it.
+/// Returns the result of `work`, with the peak number of bytes allocated meanwhile.
 fn peak<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = ALLOCATOR.current_usage();
     ALLOCATOR.reset_peak_usage();

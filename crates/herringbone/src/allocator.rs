@@ -3,7 +3,7 @@
 //!
 //! The GNU/Linux C library maps large buffers individually, and immediately returns free memory at
 //! the end of its heap to the system. Two thresholds decide which buffers are large, and how much
-//! free memory may stay. They start at 128 KiB, and rise to the largest mapped buffer ever freed.
+//! free memory can stay. They start at 128 KiB, rising to the largest mapped buffer ever freed.
 //! Until a program frees such a buffer, each batch and each written row group takes a page fault
 //! per 4 KiB. These faults can take longer than the decoding itself.
 

@@ -5,8 +5,8 @@
 //! neither true nor false, so a read returns only the rows for which the whole predicate is true.
 //!
 //! A read with a filter works in two stages. First it prunes: statistics, bloom filters,
-//! dictionaries and page indexes rule out row groups and pages whose rows cannot match. Then it
-//! decodes the tested columns first, and the other columns only for the selected rows. Pruning
+//! dictionaries and page indexes rule out row groups and pages without matching rows. Then it
+//! decodes the tested columns, followed by the other columns for the selected rows only. Pruning
 //! never changes the result. To see the effect of each [`PruningStep`], use
 //! [`ParquetFile::explain`](crate::ParquetFile::explain). If you need a test that this library
 //! lacks, implement [`RowPredicate`].

@@ -184,8 +184,8 @@ impl MetadataHandle {
     /// [`Limits`] alone as the options.
     ///
     /// If the footer starts before these bytes, the result is [`Step::Need`] with the missing
-    /// range, which ends where the bytes start. Read that range, and call this function again with
-    /// all bytes from its start.
+    /// range, ending where the bytes start. Read that range and call this function again with all
+    /// bytes from its start.
     ///
     /// ```
     /// use bytes::Bytes;

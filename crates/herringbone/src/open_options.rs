@@ -25,11 +25,11 @@ use herringbone_format::modular_encryption::Decryption;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct OpenOptions {
-    /// The limits on the resources that the file may use.
+    /// The limits on the file's use of resources.
     pub limits: Limits,
     /// The supplier of the file's keys.
     pub decryption: Option<Arc<dyn Decryption>>,
-    /// The file's path, which decryption needs if each file has its own keys.
+    /// The file's path. Decryption needs it if each file has its own keys.
     pub path: Option<PathBuf>,
 }
 
@@ -42,11 +42,11 @@ impl OpenOptions {
 }
 
 herringbone_format::setters! { OpenOptions {
-    /// Sets the limits on the resources that the file may use.
+    /// Sets the limits on the file's use of resources.
     limits: Limits;
     /// Sets the supplier of the file's keys.
     decryption: Arc<dyn Decryption> => Some;
-    /// Sets the file's path, which decryption needs if each file has its own keys.
+    /// Sets the file's path. Decryption needs it if each file has its own keys.
     path: impl Into<PathBuf> => |path| Some(Into::into(path));
 }}
 

@@ -133,7 +133,7 @@ impl Reader {
         }
     }
 
-    /// Returns the data lost to damage so far, which is none unless the options
+    /// Returns the data lost to damage so far. This is always empty unless the options
     /// [tolerate](herringbone_core::loss::OnError) damage.
     #[must_use]
     pub fn losses(&self) -> &Losses {

@@ -1,8 +1,8 @@
 //! Parquet schemas, and how they correspond to Arrow schemas.
 //!
 //! A [`ParquetSchema`] is a tree. Its inner nodes are groups, and its leaves are the file's
-//! columns, which we count depth first. In most functions of the expert layer, you name a column by
-//! the ordinal of its leaf:
+//! columns, counted depth first. In most functions of the expert layer, a column is named by its
+//! leaf ordinal:
 //!
 //! ```
 //! use herringbone::ParquetFile;

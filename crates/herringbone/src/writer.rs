@@ -92,7 +92,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Starts a file in `out`, which will end up at the given path. The path matters because keys
-    /// may depend on it, and because a sort puts its temporary files next to it.
+    /// can depend on it, and because a sort puts its temporary files next to it.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::new`].

@@ -68,7 +68,7 @@ impl Objects {
         Self(ChunkPlaces::new(identity.length, (object, identity), 0))
     }
 
-    /// Requests a range, which must be within one object.
+    /// Requests a range. It must lie within a single object.
     pub(crate) fn range(&self, range: Range<u64>) -> BoxFuture<Result<Bytes>> {
         // For a single object, the store checks the range.
         let is_within = |place: &Range<u64>| self.0.is_one() || range.end <= place.end;

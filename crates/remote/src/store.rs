@@ -181,7 +181,7 @@ macro_rules! adapter {
                     }
                 }
 
-                /// Sets the fetch policy, which is [`FetchPolicy::remote`] by default.
+                /// Sets the fetch policy. The default is [`FetchPolicy::remote`].
                 #[must_use]
                 pub fn fetch_policy(self, policy: FetchPolicy) -> Self {
                     Self { policy, ..self }

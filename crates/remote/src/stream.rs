@@ -284,7 +284,7 @@ impl RecordBatchStream {
         self.progress.rows_left.saturating_add(detached)
     }
 
-    /// Returns the data lost to damage so far, which is none unless the options
+    /// Returns the data lost to damage so far. This is always empty unless the options
     /// [tolerate](herringbone::OnError) damage.
     #[must_use]
     pub fn losses(&self) -> &Losses {

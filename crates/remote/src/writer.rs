@@ -182,7 +182,7 @@ impl RemoteWriter {
         self.run(Work::Flush).await
     }
 
-    /// Writes the buffered rows and the footer, creates the object, and returns the footer's
+    /// Writes the buffered rows and the footer and creates the object. Returns the footer's
     /// metadata.
     ///
     /// If you drop the future while the store is completing the upload, the object might still

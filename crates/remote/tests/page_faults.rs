@@ -19,13 +19,12 @@ use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use herringbone::{OpenOptions, ReadOptions, Result, WriteOptions, Writer};
 use herringbone_remote::{Answer, BoxFuture, Identity, Object, RemoteFile};
 
-/// The environment variable that has the task of another process.
+/// The environment variable with another process's task.
 const TASK: &str = "HERRINGBONE_TEST_TASK";
 
 const COLUMNS: usize = 8;
 const ROWS: usize = 1 << 20;
-/// The number of rows per batch, which makes columns of 512 KiB. The C library keeps smaller ones
-/// by itself.
+/// The number of rows per batch, for 512 KiB columns. The C library retains smaller ones by itself.
 const BATCH: usize = 1 << 16;
 
 #[derive(Debug)]
@@ -64,7 +63,7 @@ impl Object for InMemory {
 /// Returns the number of this process's page faults so far that needed no disk.
 fn page_faults() -> usize {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-    // The name may contain spaces. After it, the state is the third field, and the minor faults are
+    // The name can contain spaces. After it, the state is the third field, and the minor faults are
     // the tenth.
     let (_, fields) = stat.rsplit_once(')').unwrap();
     fields.split_whitespace().nth(7).unwrap().parse().unwrap()
@@ -80,7 +79,7 @@ fn write(path: &Path) {
     writer.finish().unwrap();
 }
 
-/// Returns the page faults of the second of two reads.
+/// Does two reads, returning the second one's page faults.
 fn faults_of_second_read(path: &Path, tunes: bool) -> usize {
     let bytes = Bytes::from(std::fs::read(path).unwrap());
     let read = || {

@@ -91,7 +91,7 @@ impl NodeBuilder {
         self.repetition(Repetition::Required)
     }
 
-    /// Makes the node occur once or not at all in its parent, which is the default.
+    /// Makes the node occur at most once in its parent. This is the default.
     #[must_use]
     pub fn optional(self) -> Self {
         self.repetition(Repetition::Optional)

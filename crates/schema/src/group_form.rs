@@ -1,7 +1,7 @@
 //! Lists and maps among groups, recognized by the specification's rules for current and legacy
 //! forms (LogicalTypes, "Lists" and "Maps").
 //!
-//! A group annotated LIST has one field, which is repeated. Let `R` be that field. Its form decides
+//! A group annotated LIST has a single, repeated field. Let `R` be that field. Its form decides
 //! what the list's element is:
 //!
 //! | `R`                                                          | element          |

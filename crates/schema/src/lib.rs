@@ -1,7 +1,7 @@
 //! The mapping between Parquet schemas and Arrow schemas, without data or I/O.
 //!
-//! A Parquet schema is a tree of fields, whose leaves are the file's columns. Each leaf has a
-//! physical type, such as INT32, and may have an annotation, such as DATE. Structs, lists and nulls
+//! A Parquet schema is a tree of fields, with the file's columns as leaves. Each leaf has a
+//! physical type, such as INT32, and can have an annotation, such as DATE. Structs, lists and nulls
 //! do not have columns of their own. Instead, two levels per slot of a leaf record which of its
 //! ancestors are present, and which list continues. In an Arrow schema, structs, lists, maps and
 //! nullable fields are types.

@@ -44,8 +44,8 @@ fn open(path: &Path) -> (ParquetSchema, ArrowMapping) {
     (schema, mapping)
 }
 
-/// Returns all fields in the form of `official_schemas.txt`, which has no metadata and no names of
-/// entries.
+/// Returns all fields in the form of `official_schemas.txt`, that is, without metadata and entry
+/// names.
 fn describe(mapping: &ArrowMapping) -> String {
     let fields: Vec<String> = mapping.schema.fields().iter().map(|f| field(f)).collect();
     fields.join("; ")
@@ -162,7 +162,7 @@ fn every_leaf_can_be_projected() {
     }
 }
 
-/// A file that is written with its own schema has the same schema, element by element.
+/// A file written with its own schema has the same schema, element by element.
 #[test]
 fn schemas_can_be_followed() {
     let Some(data) = test_data() else {
@@ -231,7 +231,7 @@ fn normal(schema: &ParquetSchema) -> Vec<SchemaElement> {
         .collect()
 }
 
-/// Reads the schema's text for each file in a folder, and returns the number of files.
+/// Reads the schema's text for each file in a folder, returning the number of files.
 fn read_texts(folder: &Path) -> usize {
     let mut files = 0;
     for entry in fs::read_dir(folder).unwrap() {

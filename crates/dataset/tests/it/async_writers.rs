@@ -24,7 +24,7 @@ struct State {
     in_flight: usize,
     most_in_flight: usize,
     aborted: usize,
-    /// The directory whose objects cannot be created.
+    /// A directory where objects cannot be created.
     broken: Option<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! Reads a file whose column chunks are in several other files.
+//! Reads a file with its column chunks in several other files.
 
 use std::fs;
 use std::sync::Arc;
@@ -24,8 +24,8 @@ fn rows() -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable([("id", ids, false), ("text", texts, true)]).unwrap()
 }
 
-/// Writes each column to its own file, and joins their footers in `split.parquet`, which names
-/// these paths.
+/// Writes each column to its own file, joining their footers in `split.parquet`. That file refers
+/// to the others by path.
 fn split(folder: &Folder, paths: [&str; 2]) {
     let rows = rows();
     let whole = ParquetFile::from_bytes(file(&rows)).unwrap();
@@ -90,7 +90,7 @@ fn columns_are_read_from_their_files() {
     let error = read(&plain, ReadOptions::new()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.message().contains("`ids.parquet`"), "{error}");
-    // A file that has all of its chunks stays as it is.
+    // A file with all of its own chunks stays as it is.
     let ids = ParquetFile::open(folder.0.join("ids.parquet")).unwrap();
     let same = ids
         .with_chunk_files(LocalChunkFiles::new("nowhere"))

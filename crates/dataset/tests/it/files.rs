@@ -16,7 +16,7 @@ use herringbone::{Error, Result, WriteOptions, Writer};
 use herringbone_dataset::{DatasetReader, Entry, Listing};
 use herringbone_remote::{Answer, BoxFuture, Identity, Object};
 
-/// A folder in the temporary directory, which is removed at the end of the test.
+/// A folder in the temporary directory, removed at the end of the test.
 pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
@@ -27,7 +27,7 @@ impl Folder {
         Self(path)
     }
 
-    /// Writes a file that has a column `id` with these values.
+    /// Writes a file with these values in a column `id`.
     pub(crate) fn add(&self, path: &str, ids: Range<i64>) {
         self.put(path, &file(&batch(ids)));
     }
@@ -77,7 +77,7 @@ pub(crate) fn all(mut reader: DatasetReader) -> Result<Vec<RecordBatch>> {
     Ok(batches)
 }
 
-/// A counter of live values, which counts itself while it lives.
+/// A value that counts itself among the live ones until it is dropped.
 struct Live(Arc<AtomicUsize>);
 
 impl Live {
@@ -93,7 +93,7 @@ impl Drop for Live {
     }
 }
 
-/// Returns a future that is pending for one poll, and counts as live until it is dropped.
+/// Returns a future that stays pending for one poll. It counts as live until it is dropped.
 pub(crate) fn later<T: Send + Unpin + 'static>(
     value: T,
     futures: &Arc<AtomicUsize>,
@@ -114,7 +114,7 @@ pub(crate) fn later<T: Send + Unpin + 'static>(
 /// The paths and byte ranges of requests.
 type Requests = Vec<(String, Range<u64>)>;
 
-/// Files in memory, for which the bucket counts the listed directories and each file's requests.
+/// In-memory files. The bucket counts listed directories and each file's requests.
 #[derive(Debug, Default)]
 pub(crate) struct Bucket {
     files: BTreeMap<String, Bytes>,
@@ -135,12 +135,12 @@ impl Bucket {
         })
     }
 
-    /// Returns the paths of the directories that were listed since the last call.
+    /// Returns the directories listed since the last call.
     pub(crate) fn take_listed(&self) -> Vec<String> {
         std::mem::take(&mut self.listed.lock().unwrap())
     }
 
-    /// Returns the paths of the files whose footers were requested since the last call.
+    /// Returns the files with footers requested since the last call.
     pub(crate) fn take_footers(&self) -> Vec<String> {
         let requests = std::mem::take(&mut *self.requests.lock().unwrap());
         let is_footer = |it: &(String, Range<u64>)| it.1.end == self.files[&it.0].len() as u64;
@@ -151,7 +151,7 @@ impl Bucket {
             .collect()
     }
 
-    /// Returns the paths that were requested since the last call, each once.
+    /// Returns the distinct paths requested since the last call.
     pub(crate) fn take_requested(&self) -> Vec<String> {
         let requests = std::mem::take(&mut *self.requests.lock().unwrap());
         let mut requests: Vec<_> = requests.into_iter().map(|request| request.0).collect();

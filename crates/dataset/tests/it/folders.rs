@@ -112,7 +112,7 @@ fn nulls_escapes_and_numbers() {
     let dataset = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
     assert_eq!(dataset.schema().field(1).data_type(), &DataType::Int64);
     let batches = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
-    // The files have the order of their names, in which `0` is before `_`.
+    // The files are sorted by name, and `0` sorts before `_`.
     assert_eq!(ids(&batches), [0, 2, 1, 3]);
     let years = batches
         .iter()
@@ -276,7 +276,7 @@ fn an_explanation_has_the_rows_that_each_step_rules_out() {
         folder.put(path, &bytes);
     }
     let dataset = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
-    // Rows 50 to 99 and 100 to 149 stay, which are two row groups. In each, three pages of ten rows
+    // Rows 50 to 99 and 100 to 149 stay, that is, two row groups. In each, three pages of ten rows
     // are ruled out. One page of the first is undecided, and none of the second.
     let filter = col("id").between(85, 119);
     let explained = dataset.explain(ReadOptions::new().filter(filter)).unwrap();
@@ -323,7 +323,7 @@ fn rows(dataset: &Dataset, columns: &[&str]) -> Vec<(i64, Vec<Option<i64>>)> {
 #[test]
 fn files_may_have_different_partition_columns() {
     let open = |folder: &Folder, options| Dataset::open(&folder.0, options).unwrap();
-    // The columns may be in another order.
+    // The columns can be in another order.
     let folder = Folder::new("another-order");
     folder.add("a=1/b=2/x.parquet", 1..2);
     folder.add("b=3/a=4/y.parquet", 2..3);
@@ -337,7 +337,7 @@ fn files_may_have_different_partition_columns() {
     let expected = [(1, vec![Some(1), Some(2)]), (2, vec![Some(4), Some(3)])];
     assert_eq!(rows(&dataset, &["a", "b"]), expected);
     assert_eq!(read(&folder, "", Some(col("a").eq(4))), [2]);
-    // The columns may be others, at other depths.
+    // The columns can be different ones, at other depths.
     let folder = Folder::new("other-columns");
     folder.add("a=1/x.parquet", 1..2);
     folder.add("a=2/b=5/y.parquet", 2..3);
@@ -433,7 +433,7 @@ fn paths_to_one_directory_are_bounded() {
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(error.message().contains("1000 paths"), "{error}");
     assert!(start.elapsed().as_secs() < 60);
-    // A thousand partitions may share the files of one directory.
+    // A thousand partitions are allowed to share one directory's files.
     fs::create_dir(folder.0.join("t")).unwrap();
     for k in 0..1000 {
         symlink(folder.0.join("x"), folder.0.join(format!("t/k={k}"))).unwrap();

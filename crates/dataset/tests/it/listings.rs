@@ -202,7 +202,7 @@ fn futures_can_move_to_other_threads() {
     assert_send(dataset.read(ReadOptions::new()).unwrap());
 }
 
-/// Opening and reading may be dropped after any number of polls.
+/// Opening and reading can be dropped after any number of polls.
 #[test]
 fn nothing_is_left_of_a_dropped_read() {
     let bucket = bucket();

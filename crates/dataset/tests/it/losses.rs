@@ -1,4 +1,4 @@
-//! Checks a read's losses and counts, which are sums over files.
+//! Checks a read's losses and counts, summed over its files.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Reads many files within the memory and the number of open files that one read may have.
+//! Reads many files within the limits on memory and open files for a single read.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -83,7 +83,7 @@ fn many_files(files: i64, most_open: usize) {
 #[cfg(target_os = "linux")]
 fn open_below(folder: &crate::files::Folder) -> usize {
     let entries = std::fs::read_dir("/proc/self/fd").unwrap();
-    // A file may be closed while we look.
+    // A file might be closed while we look.
     let targets = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
     targets
         .filter(|target| target.starts_with(&folder.0))

@@ -1,4 +1,4 @@
-//! Uses `_metadata` files in place of the footers of the files that they list.
+//! Uses `_metadata` files instead of the listed files' own footers.
 
 use std::fs::File;
 use std::ops::Range;
@@ -57,7 +57,7 @@ fn open(bucket: &Arc<Bucket>) -> herringbone::Result<Dataset> {
 }
 
 /// Reads one row by a filter, then all rows, on threads and asynchronously. Returns the footers
-/// that were requested for the schema, and those that were requested for the one row.
+/// requested for the schema, and the footers requested for the one row.
 fn footers(bucket: &Arc<Bucket>) -> (Vec<String>, Vec<String>) {
     let dataset = open(bucket).unwrap();
     let schema_footers = bucket.take_footers();
@@ -90,7 +90,7 @@ fn stream_all(dataset: &Dataset) -> herringbone::Result<Vec<RecordBatch>> {
 
 #[test]
 fn ten_files_share_one_footer() {
-    // We compare the own footer of the file that has the row.
+    // For the file with the row, we compare the file's own footer.
     let (schema_footers, row_footers) = footers(&bucket(|_| true, |it| it));
     assert_eq!(schema_footers, ["d/_metadata"]);
     assert_eq!(row_footers, ["d/p=4/x.parquet"]);
@@ -137,7 +137,7 @@ fn a_damaged_file_is_an_error() {
     assert_eq!(schema_footers.len(), 1 + 10);
 }
 
-/// Returns a file with these ids whose `_metadata` describes files with other ids at the same path.
+/// Returns a file with these ids, next to a `_metadata` file describing other ids at the same path.
 fn misfit(listed: &[Range<i64>], ids: Range<i64>) -> Arc<Bucket> {
     let listed: Vec<_> = listed
         .iter()
@@ -218,7 +218,7 @@ fn local_files_are_compared() {
     for is_used in [false, true] {
         assert_eq!(rows(&dataset(is_used)).unwrap(), expected);
     }
-    // This is a reader of its own: it knows the row count at once, and reads bytes after the
+    // This is our own reader. It knows the row count immediately, but can only read bytes after the
     // comparison.
     let known = |dataset: &Dataset, at: usize| {
         let file = &dataset.files()[at];

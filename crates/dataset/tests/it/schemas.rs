@@ -1,4 +1,4 @@
-//! Checks the schema of datasets whose files differ.
+//! Checks the schema of datasets with different files.
 
 use std::sync::Arc;
 

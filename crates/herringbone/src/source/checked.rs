@@ -1,4 +1,4 @@
-//! Sources whose answers are checked.
+//! Sources with checked answers.
 
 use std::io;
 use std::ops::Range;

@@ -8,7 +8,7 @@ use herringbone_format::{Error, Result};
 
 use super::Source;
 
-/// The bytes of several ranges of a file, fetched in as few requests as the source's policy allows.
+/// The bytes of several file ranges, fetched in as few requests as the source's policy allows.
 #[derive(Debug, Default)]
 pub struct Fetched {
     /// Each request's bytes and file offset, sorted by offset.
@@ -41,7 +41,7 @@ impl Fetched {
         })
     }
 
-    /// Returns the bytes of one of the ranges.
+    /// Returns the bytes in one of the ranges.
     ///
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if the source returned fewer bytes than

@@ -10,8 +10,8 @@ use std::path::Path;
 
 /// An open file that several threads can read concurrently.
 ///
-/// Each read is one positioned read (`pread`) into a buffer of exactly that size, which is not
-/// zeroed first. There is no cache here, because the operating system already has one.
+/// Each read is one positioned read (`pread`) into a buffer of exactly that size, without zeroing
+/// it first. There is no cache here, because the operating system already has one.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;

@@ -83,7 +83,7 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Source: Send + Sync {
-    /// Returns the file's size in bytes, which must not change.
+    /// Returns the file's size in bytes. It must not change.
     fn len(&self) -> u64;
 
     /// Returns the bytes in `range`, counted from the start of the file. An answer must have
@@ -107,8 +107,8 @@ pub trait Source: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Fails for the same reasons as [`read`](Self::read). If several ranges fail, the error of one
-    /// of them is returned.
+    /// Fails for the same reasons as [`read`](Self::read). If several ranges fail, one of their
+    /// errors is returned.
     fn read_many(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         ranges
             .iter()

@@ -1,4 +1,4 @@
-//! A file whose column chunks are in another file.
+//! Tests of a file with its column chunks in another file.
 
 use bytes::Bytes;
 use herringbone::format::RowGroup;
@@ -17,7 +17,7 @@ impl ChunkFiles for Part {
     }
 }
 
-/// Opens a footer without any data, whose column chunks are in `part` after a change.
+/// Opens a footer without any data. Its column chunks are in `part`, after a change.
 fn split(part: &Bytes, change: &dyn Fn(&mut RowGroup)) -> Result<ParquetFile> {
     let whole = ParquetFile::from_bytes(part.clone())?;
     let mut row_group = whole.metadata().row_group(0)?;
@@ -47,7 +47,7 @@ fn chunks_are_within_their_file() {
     let whole = split(&part, &|_| {}).unwrap();
     let mut reader = whole.read(ReadOptions::new()).unwrap();
     assert_eq!(rest(&mut reader), (0..100).collect::<Vec<_>>());
-    // A chunk without bytes may be anywhere, even at the end of the file.
+    // An empty chunk can be anywhere, even at the end of the file.
     let empty = split(&part, &|row_group| empty_at(row_group, part.len())).unwrap();
     let mut reader = empty.read(ReadOptions::new()).unwrap();
     assert!(rest(&mut reader).is_empty());

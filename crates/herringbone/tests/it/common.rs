@@ -10,15 +10,15 @@ use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use herringbone::source::{FetchPolicy, Source};
 use herringbone::{Compression, ParquetFile, Reader, Result, WriteOptions, Writer};
 
-/// A batch with the columns `a`, which counts from `first`, and `b`, which has its squares.
+/// A batch with a column `a`, counting from `first`, and a column `b` of its squares.
 pub(crate) fn numbers(first: i64, rows: i64) -> RecordBatch {
     let a: ArrayRef = Arc::new((first..first + rows).collect::<Int64Array>());
     let b: ArrayRef = Arc::new((first..first + rows).map(|a| a * a).collect::<Int64Array>());
     RecordBatch::try_from_iter([("a", a), ("b", b)]).unwrap()
 }
 
-/// Returns options for pages whose bodies have eight bytes per value and nothing else, because
-/// there is no dictionary and no compression.
+/// Returns options without dictionaries and compression, so that page bodies have exactly eight
+/// bytes per value.
 pub(crate) fn plain() -> WriteOptions {
     let mut options = WriteOptions::new().compression(Compression::Uncompressed);
     options.columns.dictionary = Some(false);

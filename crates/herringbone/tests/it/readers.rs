@@ -1,4 +1,4 @@
-//! Tests of readers with one thread or several, and with bytes that are fetched in rounds.
+//! Tests of readers on one thread or several, and with bytes fetched in rounds.
 
 use herringbone::arrow::array::RecordBatchReader;
 use herringbone::filter::col;

@@ -1,4 +1,4 @@
-//! Tests of rows that are declared as sorted.
+//! Tests of rows declared as sorted.
 
 use std::sync::Arc;
 

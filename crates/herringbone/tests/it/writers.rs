@@ -36,7 +36,7 @@ fn rows_are_counted_when_they_are_accepted() {
     writer.write(&numbers(5, 12)).unwrap();
     let (rows, open, row_groups) = counts(&writer);
     assert_eq!((rows, open), (17, 1));
-    // The last complete row group may still be in memory.
+    // The last complete row group might still be in memory.
     assert!((1..=2).contains(&row_groups), "{row_groups}");
     writer.flush().unwrap();
     assert_eq!(counts(&writer), (17, 0, 3));

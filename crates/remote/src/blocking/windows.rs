@@ -70,7 +70,7 @@ impl RecentRanges {
 mod tests {
     use super::*;
 
-    /// Reads a range as a file does, and returns the number of bytes requested.
+    /// Reads a range like a file, returning the number of bytes requested.
     fn read(windows: &mut RecentRanges, range: Range<u64>) -> u64 {
         if windows.find(&range).is_some() {
             return 0;

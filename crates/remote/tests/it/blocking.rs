@@ -21,7 +21,7 @@ fn bytes(length: usize) -> Bytes {
     (0..length).map(|at| (at % 251) as u8).collect()
 }
 
-/// An object whose first request asks for its last 1,000 bytes.
+/// An object with a first request for its last 1,000 bytes.
 fn object(length: usize) -> Arc<Memory> {
     let mut policy = FetchPolicy::remote();
     policy.suffix_bytes = 1000;

@@ -19,14 +19,14 @@ pub(crate) enum Call {
     Abort,
 }
 
-/// The error with which a request fails, if it does.
+/// The error for a request to fail with, if any.
 type Fault = Box<dyn Fn(Call) -> Option<io::ErrorKind> + Send + Sync>;
 
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) object: Option<Bytes>,
     pub(crate) calls: Vec<Call>,
-    /// The number of uploads that were neither completed nor aborted.
+    /// The number of uploads neither completed nor aborted.
     pub(crate) open: usize,
     /// The number of requests in flight, and the byte count of their parts.
     pub(crate) in_flight: (usize, usize),
@@ -77,7 +77,7 @@ impl Bucket {
         self.look(|state| state.calls.clone())
     }
 
-    /// Sends a request, which takes effect when it is over.
+    /// Sends a request. It only takes effect when it is over.
     fn request<T: 'static + Send>(
         &self,
         call: Call,
@@ -107,7 +107,7 @@ impl Bucket {
 /// The change that a request makes to the bucket when it arrives.
 type Effect<T> = Box<dyn FnOnce(&mut State) -> T + Send>;
 
-/// A request that is pending for some polls.
+/// A request that stays pending for some polls.
 struct Request<T> {
     bucket: Bucket,
     bytes: usize,

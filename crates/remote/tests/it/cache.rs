@@ -1,4 +1,4 @@
-//! Tests of the cache of metadata, which reads fill and use.
+//! Tests of the metadata cache, as filled and used by reads.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Tests of files whose column chunks are in other objects.
+//! Tests of files with their column chunks in other objects.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ struct Split {
     columns: [Bytes; 2],
 }
 
-/// Returns a footer as a file that has no data.
+/// Returns a footer as a file without any data.
 fn as_file(footer: &[u8]) -> Bytes {
     let length = u32::try_from(footer.len()).unwrap().to_le_bytes();
     [b"PAR1", footer, &length, b"PAR1"].concat().into()
@@ -112,7 +112,7 @@ fn columns_are_read_from_their_objects() {
     for is_listed in [false, true] {
         let objects = known(&split, is_listed);
         let file = open(&split, &objects).unwrap();
-        // One request finds the identity of each object that was not listed.
+        // One request finds the identity of each unlisted object.
         for object in &objects.objects {
             assert_eq!(object.take().len(), usize::from(!is_listed));
         }
@@ -126,7 +126,7 @@ fn columns_are_read_from_their_objects() {
         let filter = ReadOptions::new().filter(col("id").ge(2990));
         assert_eq!(read(&file, filter).unwrap(), [rows.slice(2990, 10)]);
     }
-    // A file that has all its chunks needs no objects.
+    // A file with all its own chunks needs no objects.
     let object = Arc::new(Memory::new(split.columns[0].clone()));
     let objects = known(&split, false);
     let same = block_on(async {

@@ -15,14 +15,14 @@ use herringbone_remote::{Answer, BoxFuture, Identity, Object, RemoteFile};
 use crate::files::file;
 use crate::memory::{Memory, read};
 
-/// Returns an object whose data does not come with its footer.
+/// Returns an object too large for its data to come with the footer.
 fn object() -> Arc<Memory> {
     let mut policy = FetchPolicy::remote();
     (policy.suffix_bytes, policy.max_gap_bytes) = (20_000, 0);
     Arc::new(Memory::new(file(3, 3, 5_000)).policy(policy))
 }
 
-/// Returns the error of a read for which all answers after the first one are changed.
+/// Returns the error of a read with all answers changed after the first one.
 fn error_of(
     change: impl Fn(&Range<u64>, Answer) -> herringbone::Result<Answer> + Send + Sync + 'static,
 ) -> Error {
@@ -152,7 +152,8 @@ fn an_object_that_changed_is_replaced() {
     }
 }
 
-/// A listing may only have an object's length, for example the log of a Delta table.
+/// A listing might only have an object's length. For example, this is the case for the log of a
+/// Delta table.
 #[test]
 fn an_object_of_known_length_is_compared_with_its_first_answer() {
     #[derive(Debug)]

@@ -43,7 +43,7 @@ pub(crate) fn written(batch: &RecordBatch, options: WriteOptions) -> Bytes {
     file.into()
 }
 
-/// Returns a file whose pages have 1,000 rows, with 8 bytes per value.
+/// Returns a file with pages of 1,000 rows, at 8 bytes per value.
 pub(crate) fn file(columns: u64, row_groups: u64, rows: u64) -> Bytes {
     let pages = ColumnOptions::new().page_rows(1000);
     let pages = pages.compression(Compression::Uncompressed);

@@ -1,4 +1,4 @@
-//! Tests of encrypted files, whose keys are known or waited for.
+//! Tests of encrypted files, with keys known in advance or waited for.
 
 use std::sync::{Arc, Mutex};
 
@@ -22,7 +22,7 @@ fn key(bytes: &[u8]) -> Key {
     Key::new(bytes).unwrap()
 }
 
-/// Returns a file whose footer and column `c1` have their own keys.
+/// Returns a file with separate keys for the footer and column `c1`.
 fn encrypted() -> Bytes {
     let options = WriteOptions::new().row_group_rows(4_000);
     written(&batch(3, 10_000), encrypting(options))
@@ -52,7 +52,7 @@ fn with(decryption: FileDecryptionProperties) -> OpenOptions {
     OpenOptions::new().decryption(decryption)
 }
 
-/// Returns options with keys that are known.
+/// Returns options with known keys.
 pub(crate) fn known() -> OpenOptions {
     let properties = FileDecryptionProperties::builder().footer_key(key(FOOTER_KEY));
     with(

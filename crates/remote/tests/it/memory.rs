@@ -104,7 +104,7 @@ impl Memory {
     }
 }
 
-/// A request that is pending for some polls.
+/// A request that stays pending for some polls.
 struct Request {
     polls: usize,
     answer: Option<Result<Answer>>,
@@ -158,7 +158,7 @@ impl Object for Memory {
     }
 }
 
-/// Opens an object, and reads it with these options.
+/// Opens an object and reads it with these options.
 pub(crate) fn read(
     object: Arc<dyn Object>,
     open: impl Into<RemoteOptions>,
@@ -178,7 +178,7 @@ pub(crate) fn read(
     })
 }
 
-/// The way in which a host runs jobs. It counts the jobs as long as they exist.
+/// A host's way of running jobs. It counts jobs as long as they exist.
 #[derive(Debug, Clone)]
 pub(crate) struct Host {
     pub(crate) runs: Runs,

@@ -125,7 +125,8 @@ fn a_stream_that_is_not_polled_requests_nothing() {
     assert_eq!(object.take().len(), 1);
 }
 
-/// A read's memory bounds the bytes in flight, because only half of the free memory may be ahead.
+/// A read's memory bounds the bytes in flight, because only half of the free memory can be used
+/// ahead.
 #[test]
 fn memory_bounds_the_requests_ahead() {
     let bytes = file(6, 8, 20_000);
@@ -224,7 +225,7 @@ fn a_local_file_waits_for_the_rows_of_a_filter() {
         assert_eq!(rows, expected);
         bytes(&requests[1..])
     };
-    // No row has this value, but nearly all pages may have it.
+    // No row has this value, but nearly all pages might have it.
     let none = fetched(col("c5").eq(1));
     assert!((2_500_000..2_700_000).contains(&none), "{none}");
     // This takes one page of each column, with the column's first header.
@@ -331,9 +332,9 @@ fn an_error_of_a_test_ahead_waits_for_its_turn() {
     });
 }
 
-/// Returns a file whose columns have large dictionaries and small data pages. Each of 4 row groups
-/// has a column `run` of runs of 100 rows, and then 5 columns of 40,000 bytes of dictionary and
-/// 33,000 bytes of pages.
+/// Returns a file with large dictionaries and small data pages. Each of 4 row groups has a column
+/// `run` of runs of 100 rows, and then 5 columns of 40,000 bytes of dictionary and 33,000 bytes of
+/// pages.
 fn of_dictionaries() -> Bytes {
     let rows = 80_000;
     let runs = (0..rows).map(|row| row / 100 * 37 % 101);

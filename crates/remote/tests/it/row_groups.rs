@@ -1,5 +1,4 @@
-//! Tests of several row groups that are decoded at the same time, by jobs that the tests run in any
-//! order.
+//! Tests of decoding several row groups concurrently, with jobs run by the tests in any order.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -118,7 +117,7 @@ fn blocking(bytes: &Bytes, options: ReadOptions) -> Outcome {
     }
 }
 
-/// Compares a read with the blocking one, and returns the number of jobs at a time.
+/// Compares a read with the blocking one, returning the most concurrent jobs.
 fn compare(bytes: &Bytes, options: ReadOptions, threads: usize) -> usize {
     let object = Arc::new(Memory::new(bytes.clone()));
     let (got, jobs) = read(&object, options.clone().threads(threads));
@@ -135,7 +134,7 @@ fn as_many_row_groups_as_threads_are_decoded_at_the_same_time() {
     let options = ReadOptions::new().batch_size(1000);
     for threads in [1, 2, 3, 5] {
         let jobs = compare(&bytes, options.clone(), threads);
-        // Another job may plan later requests.
+        // Another job might plan later requests.
         let expected = if threads == 1 {
             1..2
         } else {

@@ -1,4 +1,4 @@
-//! Tests of servers that have no requests for ranges, or none for the end of an object.
+//! Tests of servers without support for ranges, or for suffix requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -138,7 +138,7 @@ macro_rules! tests_of {
                 })
             }
 
-            /// Checks that a file is read, and returns the number of requests.
+            /// Checks that a file is read, returning the number of requests.
             fn requests(refuse: fn(&GetRange) -> Option<&'static str>) -> usize {
                 let bytes = file(4, 3, 5_000);
                 let all = ReadOptions::new();
@@ -154,7 +154,7 @@ macro_rules! tests_of {
                 assert_eq!(requests(|_| Some(WHOLE)), 2);
             }
 
-            /// Engines list files, and keep their footers.
+            /// Engines list files and keep their footers.
             #[test]
             fn a_cached_footer_needs_no_ranges() {
                 let bytes = file(4, 3, 5_000);

@@ -19,7 +19,7 @@ use herringbone_remote::{
 use crate::files::{blocking, file};
 use crate::memory::Memory;
 
-/// A server without ranges, whose object has an identity from a listing, as engines have it.
+/// A server without ranges. As in engines, its object's identity comes from a listing.
 #[derive(Debug)]
 struct WithoutRanges {
     memory: Arc<Memory>,
@@ -108,7 +108,7 @@ impl Object for WithoutRanges {
     }
 }
 
-/// Returns a file whose footer is in a cache, and its object, which has had no request yet.
+/// Returns a file with a cached footer, and its object without any requests so far.
 fn cached(bytes: &Bytes) -> (RemoteFile, Arc<WithoutRanges>) {
     let cache: Arc<dyn MetadataCache> = LruMetadataCache::new(10 << 20);
     let options = || RemoteOptions::new().cache(cache.clone());

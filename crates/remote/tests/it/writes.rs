@@ -1,4 +1,4 @@
-//! Tests of files that are written asynchronously, and of their bytes, requests and memory.
+//! Tests of asynchronous writes: the files' bytes, requests and memory.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::memory::{Host, Runs};
 /// The size of a part.
 const PART: usize = 50_000;
 
-/// Returns options for which a batch with two columns has row groups of 160,000 bytes.
+/// Returns options for 160,000-byte row groups, given a batch with two columns.
 fn plain() -> WriteOptions {
     let columns = ColumnOptions::new().page_rows(1_000);
     let columns = columns.compression(Compression::Uncompressed);
@@ -223,8 +223,8 @@ fn a_pool_that_refuses_waits_for_parts_ends_row_groups_and_then_is_an_error() {
     let options = parts(plain().threads(1)).memory_pool(pool);
     block_on(write(&bucket, &batches(), options)).unwrap();
     assert_eq!(bucket.object().unwrap(), blocking(&batches(), plain()).1);
-    // This does not suffice for a row group, which takes 400,000 bytes until it ends. Rows arrive
-    // in slices of 8,000 bytes.
+    // This isn't enough for a row group, since it takes 400,000 bytes until it ends. Rows arrive in
+    // slices of 8,000 bytes.
     let all = batch(2, 60_000);
     let slices: Vec<_> = (0..120).map(|at| all.slice(at * 500, 500)).collect();
     for size in (140_000..480_000).step_by(20_000) {
@@ -396,7 +396,7 @@ fn an_abort_removes_the_parts() {
     assert_eq!(bucket.calls(), []);
 }
 
-/// If a future is dropped, its rows may be missing, so the file cannot be finished.
+/// If a future is dropped, its rows might be missing, so the file cannot be finished.
 #[test]
 fn a_dropped_future_of_a_batch_ends_the_file() {
     let (bucket, rows) = (Bucket::new(9), batches());

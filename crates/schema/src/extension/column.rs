@@ -27,7 +27,7 @@ pub struct ExtensionColumn {
 /// The storage to build an [`ExtensionColumn`] from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnStorage {
-    /// The projection's field whose node has this ordinal, without its wrappers.
+    /// The projection's field with this node ordinal, without its wrappers.
     Shared(usize),
     /// The node at this index of [`ArrowMapping::storages`](crate::ArrowMapping::storages), because
     /// the projection lacks a part of it.

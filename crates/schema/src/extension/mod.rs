@@ -38,7 +38,7 @@ use crate::{Leaf, ParquetSchema, SchemaNode};
 /// Arrow's format is about to adopt this name, next to `arrow.parquet.variant`. The extension
 /// metadata is an empty string. A struct with this name is written as FILE if it has the
 /// specification's fields. Note that the annotation dates from 2026, so readers that do not know it
-/// may reject the file: pyarrow 26 and polars 2.1 do, while DuckDB 2.0 reads the struct.
+/// might reject the file: pyarrow 26 and polars 2.1 do, while DuckDB 2.0 reads the struct.
 pub const FILE_EXTENSION_NAME: &str = "arrow.parquet.file";
 
 /// The half of an extension type concerned with mapping fields, without data.

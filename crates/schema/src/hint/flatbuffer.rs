@@ -147,7 +147,7 @@ impl<'a> Tables<'a> {
         self.length
     }
 
-    /// Returns the table at an index, which must be below [`Self::len`].
+    /// Returns the table at an index. The index must be below [`Self::len`].
     pub(super) fn get(self, index: usize) -> Result<Table<'a>> {
         let at = self.start + 4 * index.min(self.length);
         Table::at(self.bytes, follow(self.bytes, at)?)

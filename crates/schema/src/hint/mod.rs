@@ -1,10 +1,10 @@
 //! The Arrow schema embedded in a file by its writer, for properties that Parquet cannot express.
 //!
 //! Writers of Arrow data store their original schema under `ARROW:schema`. It is only a hint,
-//! because one library may have written the file and another annotated it, with types that we do
-//! not know. So we decode it field by field into [`Hint`]s ([`decode`]), and only apply a hint if
-//! the stored values can be read that way ([`restore`]). Anything that doesn't fit is dropped with
-//! a warning, so that a hint can never make a file unreadable.
+//! because the file might have been written by one library and annotated by another, with types
+//! that we don't know. So we decode it field by field into [`Hint`]s ([`decode`]), and only apply a
+//! hint if the stored values can be read that way ([`restore`]). Anything that doesn't fit is
+//! dropped with a warning, so that a hint can never make a file unreadable.
 
 mod decode;
 mod encode;

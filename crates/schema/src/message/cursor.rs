@@ -65,7 +65,7 @@ impl<'a> Cursor<'a> {
         rest.is_some()
     }
 
-    /// Reads `mark`, which must be next.
+    /// Reads `mark`, or fails if it isn't next.
     pub(super) fn expect(&mut self, mark: char, expected: Expected) -> Result<()> {
         match self.take(mark) {
             true => Ok(()),
@@ -73,7 +73,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads a bare word, which must not be empty.
+    /// Reads a non-empty bare word.
     pub(super) fn bare(&mut self, expected: Expected) -> Result<&'a str> {
         let end = self.rest.find(ends_word).unwrap_or(self.rest.len());
         match self.rest.split_at_checked(end) {
@@ -101,7 +101,7 @@ impl<'a> Cursor<'a> {
             .map_err(|_| self.unexpected_at(start, expected))
     }
 
-    /// Reads a quoted word from `rest`, which starts after the opening quote.
+    /// Reads a quoted word from `rest`, starting after the opening quote.
     fn quoted(&mut self, mut rest: &'a str) -> Result<String> {
         let start = self.offset();
         let mut word = String::new();

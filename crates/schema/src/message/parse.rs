@@ -213,7 +213,7 @@ impl Parser<'_> {
         .ok_or_else(|| self.cursor.unexpected_at(start, REPETITION))
     }
 
-    /// Reads a field's type into an element that has no name yet.
+    /// Reads a field's type into a new element without a name.
     fn physical_type(&mut self) -> Result<SchemaElement> {
         let start = self.cursor.offset();
         let word = self.cursor.bare(TYPE)?.to_ascii_lowercase();
@@ -241,7 +241,7 @@ impl Parser<'_> {
         Ok(element)
     }
 
-    /// Reads a value length, which must not be negative.
+    /// Reads a non-negative value length.
     fn length(&mut self) -> Result<i32> {
         let start = self.cursor.offset();
         let length: u32 = self.cursor.number(LENGTH)?;

@@ -1,4 +1,4 @@
-//! Tests of schemas that are built from nodes.
+//! Tests of schemas built from nodes.
 
 use herringbone_format::{
     ConvertedType, ErrorKind, LogicalType, Repetition, SchemaElement, TimeUnit, Type,

@@ -1,5 +1,4 @@
-//! Tests of the fields that extension types are tried on, of their arguments, and of the order in
-//! which they win.
+//! Tests of the fields and arguments passed to extension types, and of their precedence.
 
 use std::sync::{Arc, Mutex};
 

@@ -42,7 +42,7 @@ fn error(text: &str) -> String {
     error.message().to_owned()
 }
 
-/// Prints a schema of one INT32 column, and returns its name in the text.
+/// Prints a schema of one INT32 column, returning the column's name in the text.
 fn printed(name: &str) -> String {
     let element = optional(name).type_(Type::Int32);
     let schema = ParquetSchema::new(&[root(1), element], &Limits::default()).unwrap();
@@ -608,7 +608,7 @@ impl Numbers {
         }
     }
 
-    /// Appends a node that has at most `depth` levels of groups below it.
+    /// Appends a node with at most `depth` levels of groups below it.
     fn node(&mut self, depth: usize, out: &mut Vec<SchemaElement>) {
         let mut element = SchemaElement::new(self.text());
         element.repetition_type = Repetition::from_id(i32::try_from(self.below(3)).unwrap());

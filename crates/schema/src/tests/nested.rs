@@ -102,7 +102,7 @@ fn two_levels() {
         "my_list: List<my_list_tuple: Struct<x: Int32> not null>",
         "1?[1/2 2(3? #0)]",
     );
-    // A group that is named like the tuple of another list is an ordinary wrapper.
+    // A group named like another list's tuple is an ordinary wrapper.
     check(
         "optional group my_list (LIST) { repeated group other_tuple { optional int32 x; } }",
         "my_list: List<x: Int32>",
@@ -180,7 +180,7 @@ fn maps() {
         "a: Map<map: Struct<key: Int32 not null, value: Int32> not null>",
         "1?{1/2 2(2 #0, 3? #1)}",
     );
-    // Arrow's keys are never null, although the file's may be.
+    // Arrow's keys are never null, although the file's can be.
     check(
         "optional group a (MAP) { repeated group key_value {
             optional int32 key; optional int32 value; } }",
@@ -277,7 +277,7 @@ fn groups_with_a_meaning_of_their_own_keep_it() {
 
 #[test]
 fn variants_are_what_they_say() {
-    // The fields may be in any order, values may be shredded, and the version may be missing.
+    // The fields can be in any order, values can be shredded, and the version can be missing.
     let extended = "{ARROW:extension:metadata=} {ARROW:extension:name=arrow.parquet.variant}";
     assert_eq!(
         arrow(

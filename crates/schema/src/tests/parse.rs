@@ -1,4 +1,4 @@
-//! A parser of the message syntax for tests only, which panics on unknown input.
+//! A test-only parser for the message syntax. It panics on unknown input.
 //!
 //! An annotation in upper case is a LogicalType. A ConvertedType is either an older name that no
 //! LogicalType has (`UTF8`, `INT_8`, `TIMESTAMP_MILLIS`, …), or it follows `converted:`.

@@ -158,8 +158,8 @@ fn levels_fit_in_a_byte() {
     assert_eq!(error.kind(), ErrorKind::Limit);
 }
 
-/// A leaf below two maps has the level of each key that contains it and may be null, with the inner
-/// key first.
+/// A leaf below two maps has the level of each nullable key containing it, with the inner key
+/// first.
 #[test]
 fn null_keys_have_the_level_of_their_entries() {
     let schema = schema(

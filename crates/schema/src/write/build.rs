@@ -148,7 +148,7 @@ impl<'a> Builder<'a> {
         Ok(self.here(field_id(field))?.or_else(template_id))
     }
 
-    /// Builds a field whose element has everything but the type.
+    /// Builds a field from an element that only lacks the type.
     pub(super) fn value(
         &mut self,
         field: &FieldRef,

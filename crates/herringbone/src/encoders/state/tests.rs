@@ -9,7 +9,7 @@ use herringbone_write::{WriteOptions, WritePlan};
 
 use super::*;
 
-/// Returns a state whose columns have no tasks.
+/// Returns a state with this many columns, all without tasks.
 fn state(columns: usize) -> State {
     let fields = (0..columns).map(|i| Field::new(format!("c{i}"), DataType::Int32, false));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
@@ -35,7 +35,7 @@ fn end(slice: usize) -> Task {
     }
 }
 
-/// Takes the next job, and returns its column.
+/// Takes the next job, returning its column.
 fn next(state: &mut State, last: Option<usize>) -> Option<usize> {
     state.next_job(last).and_then(|job| job.column())
 }
@@ -76,7 +76,7 @@ fn a_thread_goes_on_with_its_column_while_others_are_near() {
     // Column 1 waits at the first slice, so it is its turn after eight more slices.
     assert_eq!(slices_in_a_row(&mut state), 1 + SLICES_IN_A_ROW);
     assert_eq!(next(&mut state, Some(1)), Some(0));
-    // The stale entries of column 0 before that are no jobs.
+    // Column 0's stale entries before that don't count as jobs.
     assert!(!state.has_jobs());
 }
 
@@ -149,7 +149,7 @@ fn a_row_group_is_as_large_as_its_columns_together() {
     let is_large = |row_group_bytes, memory_bytes| {
         let mut state = state(3);
         state.threads = 2;
-        // The caller may be two slices ahead, or more if they have few rows.
+        // The caller can be two slices ahead, or more if slices are small.
         for slice in 0..3 {
             begin_slice(&mut state, 1 << 17);
             (0..3).for_each(|column| report(&mut state, slice, column, Ok(40_000_000)));
@@ -187,7 +187,7 @@ fn the_first_error_is_known_once_all_work_before_it_is_done() {
     report(&mut state, 0, 0, Ok(1));
     assert_eq!(error(&state), ("first".to_owned(), false));
     report(&mut state, 0, 1, Ok(1));
-    // Column 1 still works on the last slice, which comes later.
+    // Column 1 is still working on the last slice, but that comes later.
     assert_eq!(error(&state), ("first".to_owned(), true));
 }
 

@@ -102,7 +102,7 @@ const OF_PYARROW: &str = "//////gBAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAEAAAAcP///w
      LnV1aWQAABQAAABBUlJPVzpleHRlbnNpb246bmFtZQAAAAAIAAwABAAIAAgAAAAQAAAABAAAAAAAAAAAAAAAGAAAAE\
      FSUk9XOmV4dGVuc2lvbjptZXRhZGF0YQAABgAIAAQABgAAABAAAAA=";
 
-/// The hint in a file that polars 2.1 wrote, with a duration and a 128-bit integer, which is not in
+/// The hint in a file from polars 2.1, with a duration and a 128-bit integer. The latter is not in
 /// any Arrow specification.
 const OF_POLARS: &str = "/////6YAAAAEAAAA8v///xQAAAAEAAEAAAAKAAsACAAKAAQA+P///wwAAAAIAAgAAAAEAAIAAAA0AAAABAAAAMD///\
      8gAAAAEAAAAAgAAAABEgAAAAAAAPr///8CAAYABgAEAAEAAABkAAAA7P///zgAAAAgAAAAGAAAAAECAAAQABIABAAQ\
@@ -119,7 +119,7 @@ fn hints_of_other_writers() {
     };
     let mapping = of(fields, OF_PYARROW);
     assert_eq!(mapping.warnings, [""; 0]);
-    // pyarrow writes empty metadata for the UUID, which is dropped.
+    // pyarrow writes empty metadata for the UUID. We drop it.
     assert_eq!(
         describe(&mapping),
         "u: FixedSizeBinary(16) {ARROW:extension:name=arrow.uuid}; v: ListView<item: Utf8View>; \

@@ -1,5 +1,5 @@
-//! Tests of how fields and hints are matched, and of the effects of hints and options on other
-//! things than types.
+//! Tests of matching fields and hints, and of the effects of hints and options on things other than
+//! types.
 
 use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 
@@ -180,7 +180,7 @@ fn types_do_not_depend_on_metadata_of_other_bytes() {
     );
 }
 
-/// The parameters of an extension type may be any bytes, for example a pickle of Python.
+/// An extension type's parameters can be arbitrary bytes, for example a Python pickle.
 #[test]
 fn an_extension_type_needs_its_parameters() {
     let metadata = [

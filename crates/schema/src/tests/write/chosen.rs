@@ -1,4 +1,4 @@
-//! Tests of columns whose form depends on options or on the field's metadata.
+//! Tests of columns with a form that depends on options or the field's metadata.
 
 use herringbone_arrow::schema::TimeUnit;
 use herringbone_format::ConvertedType;

@@ -7,7 +7,7 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef};
 use super::{child, dictionary, message, metadata, written};
 use crate::WriteSchemaOptions;
 
-/// Returns the group for a struct that has the extension type's name.
+/// Returns the group for a struct with the extension type's name.
 fn of(fields: &[FieldRef]) -> String {
     let names = [
         ("ARROW:extension:name", "arrow.parquet.file"),

@@ -174,8 +174,8 @@ fn decimals() {
     );
 }
 
-/// Checks by exact arithmetic that the length is the smallest whose signed numbers fit all the
-/// digits.
+/// Checks with exact arithmetic that this is the smallest length with room for all the digits, as
+/// signed numbers.
 #[test]
 fn fixed_decimals_are_as_short_as_can_be() {
     let options = WriteSchemaOptions {

@@ -48,7 +48,7 @@ fn message(mapping: &WriteMapping) -> String {
     inside.unwrap().to_owned()
 }
 
-/// Returns the schema that is read back, and true if the file has a hint.
+/// Returns the schema read back, and true if the file has a hint.
 fn returned(schema: &Schema, options: &WriteSchemaOptions) -> (Schema, bool) {
     let mapping = from_arrow(schema, options).unwrap();
     let pairs = mapping.key_values(&[], &[]).unwrap();

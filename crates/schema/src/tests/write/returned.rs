@@ -213,7 +213,7 @@ fn extension_types_and_annotations() {
     }
 }
 
-/// The fields inside runs may be null if the column may.
+/// The fields inside runs are nullable if the column is.
 #[test]
 fn the_fields_of_runs() {
     for ends in [DataType::Int16, DataType::Int32, DataType::Int64] {

@@ -19,7 +19,7 @@ fn written_like(fields: &Schema, like: &ParquetSchema) -> WriteMapping {
     from_arrow(fields, &options).unwrap()
 }
 
-/// Returns the Arrow schema that is read from a Parquet schema.
+/// Returns the Arrow schema read from a Parquet schema.
 fn read(from: &ParquetSchema) -> Schema {
     let mapping = to_arrow(from, &[], &SchemaOptions::default()).unwrap();
     Schema::clone(&mapping.schema)
@@ -115,8 +115,8 @@ fn annotations_that_are_not_known() {
     stays(&ParquetSchema::new(&elements, &Limits::default()).unwrap());
 }
 
-/// Next to MAP_KEY_VALUE and INTERVAL, which have no logical types, parquet-java writes UNKNOWN.
-/// Other readers refuse that.
+/// MAP_KEY_VALUE and INTERVAL have no logical types. parquet-java writes UNKNOWN next to them, but
+/// other readers refuse that.
 #[test]
 fn unknown_beside_older_annotations_is_left_out() {
     let text = |fields: &str| schema(fields).to_string();
