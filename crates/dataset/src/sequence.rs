@@ -41,9 +41,9 @@ pub trait Rows {
 /// The schedule for a read's files. It decides which file to open next, which file's batch is due,
 /// and which files to close if memory runs short.
 ///
-/// You only need this if you write your own driver. A sequence does no I/O. Instead, the driver
-/// [takes](Self::take) tasks, performs them in any order, and [returns](Self::finish) their
-/// outcomes: readers `R`, batches `B` and errors `E`. The read's rows do not depend on the driver.
+/// A sequence does no I/O. Instead, a driver [takes](Self::take) tasks, performs them in any order,
+/// and [returns](Self::finish) their outcomes: readers `R`, batches `B` and errors `E`. The read's
+/// rows do not depend on the driver.
 ///
 /// Files are opened and decoded ahead. If one of several files is refused memory, we close the
 /// files ahead and read the first one alone until its end. The others are read again later,
