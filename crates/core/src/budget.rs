@@ -1,4 +1,4 @@
-//! The memory that all columns of one read share, and counts of its work.
+//! The memory budget shared by all columns of a read, which also counts the read's work.
 //!
 //! ```text
 //! Budget (memory_bytes) ─┬─ ColumnMemory, one per column: window, page body, dictionary, array
@@ -7,12 +7,12 @@
 //! ```
 //!
 //! Memory is reserved before it is allocated, and a reservation depends only on sizes in the file. A single thread
-//! decodes one column after the other, but several threads need more memory at a time. So the budget may refuse memory
-//! to them that it would grant to one thread. The driver then drops the work ahead and continues with one column after
-//! the other.
+//! decodes one column after the other, whereas several threads need more memory at a time. So the budget might refuse
+//! them memory that it would grant to one thread. In that case the driver drops the work ahead and continues column by
+//! column.
 //!
 //! Because of this, a read that succeeds on one thread succeeds on any number of threads. Note that the reverse does
-//! not hold: columns decoded side by side sometimes need less memory at a time, so that a read may succeed on several
+//! not hold: columns decoded side by side sometimes need less memory at a time, so a read can succeed on several
 //! threads and be refused on one.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,7 +35,7 @@ pub struct Budget {
     limit: u64,
     /// The number of reserved bytes.
     used: AtomicU64,
-    /// The memory pool that the bytes are taken from, if many reads share one.
+    /// The memory pool to take the bytes from, if reads share one.
     pooled: Option<PooledMemory>,
     /// The row groups and column chunks opened so far.
     opened: Mutex<Opened>,
@@ -43,32 +43,32 @@ pub struct Budget {
     outlook: Outlook,
 }
 
-/// The column chunks that a read has opened.
+/// The column chunks opened by a read.
 #[derive(Debug, Default)]
 struct Opened {
     /// The byte count of all opened column chunks.
     bytes: u64,
-    /// Two byte counts for each role and row group: that row group's own column chunks, and all column chunks opened up
-    /// to and including them.
+    /// Two byte counts for each role and row group. The first covers the row group's own column chunks, the second all
+    /// column chunks opened up to and including them.
     row_groups: BTreeMap<(ColumnRole, usize), (u64, u64)>,
-    /// The row groups that the read looked at, even if it opened none of their columns.
+    /// The row groups visited by the read, including any without opened columns.
     seen: BTreeSet<usize>,
 }
 
-/// The role that some columns of a plan have in a read.
+/// The role of some of a plan's columns in a read, used to count their chunks separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ColumnRole {
     /// All selected rows of the columns are emitted.
     All,
-    /// A filter tests the columns, and this number of stages follows.
+    /// A filter tests the columns, with this number of stages still to follow.
     Tested(usize),
     /// Only the rows that such a stage selects are decoded.
     Selected(usize),
 }
 
 impl ColumnRole {
-    /// Adds a filter to columns of this role. Returns the role of the columns that the filter tests, followed by the
-    /// role of the other columns.
+    /// Adds a filter to columns of this role. Returns the role of the tested columns, followed by the role of the other
+    /// columns.
     pub fn with_filter(self) -> (Self, Self) {
         let later = match self {
             Self::All => 0,
@@ -99,15 +99,15 @@ impl Budget {
         })
     }
 
-    /// Returns true if more than half of the memory is in use, or if the pool refused some. In this state you should
-    /// decode nothing ahead.
+    /// Returns true if more than half of the memory is in use, or if the pool refused some. You should stop decoding
+    /// ahead in this case.
     #[must_use]
     pub fn is_short(&self) -> bool {
         let is_pool_short = self.pooled.as_ref().is_some_and(PooledMemory::is_short);
         is_pool_short || self.used() > self.limit / 2
     }
 
-    /// Counts requests to the file, and the bytes that they fetched.
+    /// Counts requests to the file and the fetched bytes.
     pub fn add_fetched(&self, requests: u64, bytes: u64) {
         self.metrics.fetched.add_many(requests, bytes);
     }
@@ -131,7 +131,7 @@ impl Budget {
         pooled.unwrap_or(u64::MAX).min(self.left() / 2)
     }
 
-    /// Asks the pool whether a read that was refused memory should try again. Without a pool, it should not.
+    /// Asks the pool whether a read should try again after it was refused memory. Without a pool, it should not.
     pub fn poll_room(&self, context: &mut Context<'_>) -> Poll<bool> {
         match &self.pooled {
             Some(pooled) => pooled.poll_room(context),
@@ -165,7 +165,7 @@ impl Budget {
         &self.metrics
     }
 
-    /// Returns the shares of rows that the filter's steps have left so far.
+    /// Returns the shares of rows left by the filter's steps so far.
     #[must_use]
     pub fn outlook(&self) -> &Outlook {
         &self.outlook
@@ -177,16 +177,16 @@ impl Budget {
         error.limit_name() == Some(LIMIT) || error.remedy() == Some(Remedy::EnlargeMemoryPool)
     }
 
-    /// Returns true if other work of the read may be the cause of an error. For example, that work may have used up the
-    /// memory, or row groups may have been opened out of order.
+    /// Returns true if an error might be caused by the read's other work. For example, that work might have used up the
+    /// memory, or row groups might have been opened out of order.
     #[must_use]
     pub fn depends_on_others(error: &Error) -> bool {
         let limits = [Some("overlap_ratio"), Some("decompression_ratio")];
         Self::refused(error) || limits.contains(&error.limit_name())
     }
 
-    /// Counts column chunks of `bytes` bytes, unless this row group was counted for this role before. Returns the byte
-    /// count of all column chunks that the read opened, up to and including these.
+    /// Counts column chunks of `bytes` bytes, unless this row group was already counted for this role. Returns the byte
+    /// count of all opened column chunks, up to and including these.
     pub fn open_row_group(&self, role: ColumnRole, index: usize, bytes: u64) -> u64 {
         let mut opened = self.opened();
         opened.seen.insert(index);
@@ -266,8 +266,8 @@ impl Reservation {
     /// Changes the size of the reservation to `bytes` bytes.
     ///
     /// # Errors
-    /// Fails with [Limit](herringbone_format::ErrorKind::Limit) if the budget does not have enough bytes left. In this
-    /// case the reservation does not change.
+    /// Fails with [Limit](herringbone_format::ErrorKind::Limit) if the budget does not have enough bytes left. The
+    /// reservation then stays unchanged.
     pub fn resize(&mut self, bytes: u64) -> Result<()> {
         match bytes.checked_sub(self.bytes) {
             Some(0) => {}
@@ -295,12 +295,12 @@ impl Reservation {
         }
     }
 
-    /// Releases `bytes` bytes, or all of them if there are fewer.
+    /// Releases `bytes` bytes, or all bytes if there are fewer.
     pub fn give_back(&mut self, bytes: u64) {
         drop(self.split(bytes));
     }
 
-    /// Splits off `bytes` bytes into a reservation of their own, or all of them if there are fewer.
+    /// Splits off `bytes` bytes into a separate reservation, or all bytes if there are fewer.
     pub(crate) fn split(&mut self, bytes: u64) -> Self {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
@@ -317,7 +317,7 @@ impl Drop for Reservation {
     }
 }
 
-/// The purpose that a column needs memory for.
+/// A purpose for a column's memory. Each purpose has its own reservation, which can grow or shrink on its own.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum MemoryUse {
     /// The column itself.
@@ -328,9 +328,9 @@ pub(crate) enum MemoryUse {
     Decrypted,
     /// The page after decompression.
     Body,
-    /// Values of the page that we must copy before we can use them.
+    /// Page values that we must copy before we can use them.
     Copy,
-    /// The dictionary in the form that lookups need.
+    /// The dictionary in its look-up form.
     Dictionary,
     /// The array under construction, and pages that it borrows from.
     Array,
@@ -338,7 +338,7 @@ pub(crate) enum MemoryUse {
 
 const NUM_USES: usize = MemoryUse::Array as usize + 1;
 
-/// The memory that one column has reserved for each purpose.
+/// One column's memory reservations, per purpose.
 #[derive(Debug)]
 pub(crate) struct ColumnMemory {
     reservation: Reservation,
@@ -361,7 +361,7 @@ impl ColumnMemory {
     /// Changes the reservation for one purpose to `bytes` bytes.
     ///
     /// # Errors
-    /// Fails with Limit if the budget does not have enough bytes left. In this case nothing changes.
+    /// Fails with Limit if the budget does not have enough bytes left. Nothing changes in this case.
     pub(crate) fn resize(&mut self, part: MemoryUse, bytes: u64) -> Result<()> {
         let others = self.reservation.bytes - self.reserved(part);
         self.reservation.resize(others.saturating_add(bytes))?;
@@ -392,8 +392,8 @@ impl ColumnMemory {
     }
 
     /// Transfers the array's memory to its column batch. After the last column batch, the column no longer holds any
-    /// memory. If the last column batch `borrows` pages or the dictionary, it takes over their memory too, because it
-    /// keeps them alive.
+    /// memory. If that batch `borrows` pages or the dictionary, it takes over their memory too, because it keeps them
+    /// alive.
     pub(crate) fn hand_over(&mut self, is_last: bool, borrows: bool) -> Reservation {
         let bytes = match is_last && borrows {
             true => self.reservation.bytes,

@@ -1,30 +1,29 @@
-//! Detects the program that wrote a file from `created_by`, because old writers have faults that readers must handle.
+//! Detects a file's writer from `created_by`, because old writers have bugs that readers must work around.
 
-/// Writers based on segmentio/parquet-go, which was archived soon after the fault was fixed. Their versions do not show
-/// which release of parquet-go they were built with, so we never use their upper bounds.
+/// Writers based on segmentio/parquet-go, which was archived soon after the bug was fixed. Their versions don't reveal
+/// the parquet-go release in use, so we never trust their upper bounds.
 const CUTTING_WRITERS: [&str; 3] = [
     "github.com/segmentio/parquet-go",
     "github.com/grafana/phlare",
     "github.com/grafana/pyroscope",
 ];
 
-/// The known habits of the program that wrote a file.
+/// The known quirks of a file's writer. Used to decide how far to trust the file's metadata.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CreatedBy {
-    /// True if the writer compressed all pages. This includes version 2 data pages whose headers claim that they are
-    /// not compressed (ARROW-17100).
+    /// True if the writer compressed all pages. This includes version 2 data pages with headers that claim otherwise
+    /// (ARROW-17100).
     pub(crate) compresses_all_pages: bool,
     /// True if the writer appends eight zeros to the values of each data page.
     pub(crate) appends_zeros: bool,
-    /// True if the writer truncates the upper bounds of byte arrays in column indexes but does not increment them.
-    /// Values may then be greater than their bounds (segmentio/parquet-go issue 495, fixed in April 2023).
+    /// True if the writer truncates byte array upper bounds in column indexes without incrementing them. Values can
+    /// then exceed their bounds (segmentio/parquet-go issue 495, fixed in April 2023).
     pub truncates_upper_bounds: bool,
-    /// True if the writer derives a column chunk's bounds from its pages' bounds, and compares them as unsigned bytes
-    /// even if they are decimals in byte arrays. Some values are then outside of the chunk's bounds (polars 0.20 to
-    /// 1.30).
+    /// True if the writer derives a column chunk's bounds from its pages' bounds, comparing them as unsigned bytes even
+    /// if they're decimals in byte arrays. Values can then lie outside of the chunk's bounds (polars 0.20 to 1.30).
     pub compares_decimals_as_bytes: bool,
     /// True if the writer left the dictionary page header out of `total_compressed_size` (PARQUET-816). The last page
-    /// may then start after the end that the metadata gives for its column chunk.
+    /// can then start after the column chunk's end according to the metadata.
     pub(crate) omits_dictionary_header: bool,
 }
 
@@ -37,7 +36,7 @@ impl CreatedBy {
             // The last version of parquet-cpp was 1.5.1, but Arrow before 3.0 still used this name and version.
             compresses_all_pages: name == "parquet-cpp" && version < [2, 0, 0],
             appends_zeros: name == "fastparquet-python" || name == "fastparquet",
-            // Later versions of polars state their number, so the bare name means an old one.
+            // Later versions of polars state their number, so the bare name means an old version.
             compares_decimals_as_bytes: created_by == Some("Polars"),
             truncates_upper_bounds: CUTTING_WRITERS.iter().any(|it| name.starts_with(it)),
         }

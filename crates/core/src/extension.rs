@@ -1,12 +1,12 @@
-//! The half of an extension type that converts arrays.
+//! The array-converting half of an extension type.
 //!
 //! ```text
 //! read     storage of a record batch ──► ExtensionType::make_array ──► array of the extension type
 //! write    array of a record batch ──► StorageWriter::arrays ──► storage, and sibling columns
 //! ```
 //!
-//! [`ExtensionMapping`] is the other half, which maps fields. If an extension type uses the arrays of its storage
-//! unchanged, it needs only that half, and an empty implementation of this one.
+//! [`ExtensionMapping`] is the other half, which maps fields. If your extension type uses its storage arrays unchanged,
+//! you only have to implement that half, and can leave the implementation of this half empty.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub use herringbone_schema::{
     VARIANT_EXTENSION_NAME,
 };
 
-/// A column that an extension type builds, in addition to the columns of the projection.
+/// A column built by an extension type, on top of the projection's columns.
 #[derive(Debug, Clone)]
 pub struct ExtensionColumnOption {
     /// The name of the column. Another column may have the same name.
@@ -30,7 +30,8 @@ pub struct ExtensionColumnOption {
     pub extension: Arc<dyn ExtensionType>,
 }
 
-/// An extension type. It converts storage to Arrow arrays and back.
+/// An extension type, which converts storage to Arrow arrays and back. Its methods are for arrays that differ from
+/// their storage in the file.
 ///
 /// You register it with `ReadOptions::extension` and `WriteOptions::extension`.
 ///
@@ -78,17 +79,17 @@ pub struct ExtensionColumnOption {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait ExtensionType: ExtensionMapping {
-    /// Returns the array for a field when a file is read, if [`ExtensionMapping::to_arrow`] announced that its arrays
+    /// Returns a field's array when reading a file, if [`ExtensionMapping::to_arrow`] announced that the field's arrays
     /// differ from the storage. The array must have as many slots as the storage, and the field's type. This method is
     /// called once per record batch, on any of the threads that assemble batches.
     ///
-    /// The storage has the type passed to `to_arrow`. Note that the storage of an extension column may have more leaves
-    /// than the extension requested, because other columns may have requested them. So look up fields by name.
+    /// The storage has the type passed to `to_arrow`. Note that an extension column's storage can have more leaves than
+    /// the extension requested, because other columns might have requested them. So you should look up fields by name.
     ///
     /// # Errors
     ///
-    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if stored values break the rules of the type. The
-    /// read then ends with this error.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if stored values break the rules of the type. This
+    /// error ends the read.
     fn make_array(&self, storage: &ArrayRef, field: &Field) -> Result<ArrayRef> {
         let _ = storage;
         Err(Error::unsupported(format!(
@@ -97,9 +98,9 @@ pub trait ExtensionType: ExtensionMapping {
         )))
     }
 
-    /// Returns an object for one written file, if the extension type keeps state that several fields of this file
-    /// share. The returned object then supplies the fields' [writers](Self::storage_writer). The default is `None`,
-    /// which means that one object serves all files.
+    /// Returns an object for one written file, if the extension type keeps state shared by several of the file's
+    /// fields. The returned object then supplies the fields' [writers](Self::storage_writer). By default, this returns
+    /// `None`, and one object serves all files.
     ///
     /// # Errors
     ///
@@ -110,8 +111,8 @@ pub trait ExtensionType: ExtensionMapping {
         Ok(None)
     }
 
-    /// Returns the writer that converts a field's arrays to their storage, if the storage has another type. Returns
-    /// `None` if the field does not belong to this extension type, or if the arrays are stored unchanged.
+    /// Returns the writer for converting a field's arrays to their storage, if the storage has a different type.
+    /// Returns `None` if the field does not belong to this extension type, or if the arrays are stored unchanged.
     ///
     /// # Errors
     ///
@@ -123,13 +124,13 @@ pub trait ExtensionType: ExtensionMapping {
     }
 }
 
-/// A field to be written, as an extension type receives it.
+/// A field to write, as passed to an extension type.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct WrittenField<'a> {
     /// The field.
     pub field: &'a Field,
-    /// The field names on the path from the top level down to the field.
+    /// The field names from the top level down to the field.
     pub path: &'a [String],
 }
 
@@ -180,35 +181,35 @@ impl<'a> WrittenField<'a> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait StorageWriter: Send + Sync {
-    /// Returns the storage field, followed by sibling columns that will be added next to it, in the same struct or at
-    /// the top level. The argument `first` contains the slots of the first record batch with rows, because the form of
-    /// the storage may depend on them. It is empty if the file has no rows.
+    /// Returns the storage field, followed by sibling columns to add next to it, in the same struct or at the top
+    /// level. `first` contains the slots of the first record batch with rows, since the form of the storage might
+    /// depend on them. It is empty if the file has no rows.
     ///
-    /// The first returned field keeps the original field name. It also carries the name of an extension type, so that
-    /// [`ExtensionMapping::to_parquet`] is called to annotate it. List elements cannot have sibling columns.
+    /// The first returned field keeps the original field name. It also carries an extension type's name, so that
+    /// [`ExtensionMapping::to_parquet`] gets to annotate it. List elements cannot have sibling columns.
     ///
     /// # Errors
     ///
-    /// May fail with any error. In this case nothing is written.
+    /// May fail with any error, in which case nothing is written.
     fn fields(&mut self, first: &ArrayRef) -> Result<Vec<FieldRef>>;
 
     /// Returns an array for each of these fields, with as many slots as `array`. Some of these slots lie in null
-    /// structs or outside of all lists. They may have any value, because they are not written.
+    /// structs or outside of all lists. They can have any value, because they're never written.
     ///
     /// # Errors
     ///
-    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if a value cannot be stored. After this the file
-    /// cannot be finished.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if a value cannot be stored. The file cannot be
+    /// finished after that.
     fn arrays(&mut self, array: &ArrayRef) -> Result<Vec<ArrayRef>>;
 
-    /// Returns the names of columns that the caller supplied with the rows and that reveal values of this field. They
-    /// are siblings, in the same struct or at the top level. We encrypt them like the field, unless they are configured
-    /// by their own names. You do not need to list the columns that [`fields`](Self::fields) adds.
+    /// Returns the names of columns that the caller supplied with the rows and that reveal this field's values. They
+    /// are siblings, in the same struct or at the top level. We encrypt them like the field, unless they're configured
+    /// by name. You don't need to list the columns added by [`fields`](Self::fields).
     fn derived_columns(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Announces that the column is encrypted, and that some readers of the footer may not have its key. So anything
+    /// Announces that the column is encrypted, and that some readers of the footer might not have its key. So anything
     /// that reveals the column's values must stay out of the key-value metadata. This method is called before
     /// [`key_values`](Self::key_values).
     fn redact_values(&mut self) {}
@@ -217,7 +218,7 @@ pub trait StorageWriter: Send + Sync {
     ///
     /// # Errors
     ///
-    /// May fail with any error. After this the file cannot be finished.
+    /// May fail with any error, after which the file cannot be finished.
     fn key_values(&mut self) -> Result<Vec<KeyValue>> {
         Ok(Vec::new())
     }

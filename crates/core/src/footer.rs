@@ -5,8 +5,8 @@
 //! "PARE" ... [crypto metadata, thrift] [metadata, encrypted] [length of both, u32] "PARE"
 //! ```
 //!
-//! The first request fetches a suffix of the file, which contains the whole metadata for most files. If the metadata is
-//! longer, a second request fetches only the missing part.
+//! The first request fetches a suffix of the file. For most files, this contains the whole metadata. Otherwise, a
+//! second request fetches just the missing part.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -21,11 +21,12 @@ use herringbone_format::{Error, FileMetadata, Limits, Result, encrypted};
 
 use crate::fetch::FetchPolicy;
 
-/// A decoder for file metadata that starts from the last bytes of the file, and does no I/O.
+/// A decoder for file metadata that starts from the file's last bytes and does no I/O. Use this if you want to do the
+/// I/O yourself.
 ///
-/// You can [supply](Self::supply) bytes before the decoder requests them. For example, some sources report a file's
-/// length only in their response to a request for a suffix. In that case, create the decoder after the response and
-/// supply the suffix at once.
+/// You can [supply](Self::supply) bytes before the decoder requests them. For example, some sources only report a
+/// file's length in response to a suffix request. In that case, create the decoder after the response and supply the
+/// suffix at once.
 ///
 /// ```
 /// use herringbone::push::{FooterDecoder, FooterStep};
@@ -55,25 +56,26 @@ pub struct FooterDecoder {
     suffix_bytes: u64,
     /// The bytes supplied so far, at the end of the file.
     end: Bytes,
-    /// The number of bytes at the end of the file requested so far.
+    /// The number of bytes requested so far, counted from the end of the file.
     asked: u64,
     decryption: Option<Arc<dyn Decryption>>,
     path: Option<PathBuf>,
-    /// The object that decrypts the file, which is present once we know how the file is encrypted.
+    /// The object for decrypting the file, set once we know how the file is encrypted.
     file: Option<Arc<dyn FileDecryption>>,
 }
 
 /// The outcome of a step of a [`FooterDecoder`].
 ///
-/// The enum is exhaustive, because a driver that ignored a step would never end. So such a driver must not compile.
+/// This enum is deliberately exhaustive, because a driver that ignored a step would never end. It's better if such a
+/// driver doesn't compile.
 #[derive(Debug)]
 pub enum FooterStep {
     /// The metadata.
     Ready(Box<FileMetadata>),
-    /// The byte range of the file that must be [supplied](FooterDecoder::supply). It extends to the end of the file, or
-    /// to the start of the bytes supplied before.
+    /// The byte range of the file to [supply](FooterDecoder::supply). It extends to the end of the file, or to the
+    /// start of the bytes supplied before.
     Need(Range<u64>),
-    /// The request for a key that must be [supplied](FooterDecoder::supply_key).
+    /// The request for a key to [supply](FooterDecoder::supply_key).
     NeedKey(KeyRequest),
 }
 
@@ -93,7 +95,7 @@ impl FooterDecoder {
         }
     }
 
-    /// Sets the number of bytes at the end of the file that are requested first. The default is 64 KiB.
+    /// Sets the number of bytes to request first, from the end of the file. The default is 64 KiB.
     #[must_use]
     pub fn suffix_bytes(self, suffix_bytes: u64) -> Self {
         Self {
@@ -102,7 +104,8 @@ impl FooterDecoder {
         }
     }
 
-    /// Sets the source of the file's keys. It receives the `path`, because the keys of some sources depend on the file.
+    /// Sets the source of the file's keys. It receives the `path`, because some sources have different keys for each
+    /// file.
     #[must_use]
     pub fn decryption(
         self,
@@ -128,12 +131,12 @@ impl FooterDecoder {
         }
     }
 
-    /// Supplies the bytes that precede the ones supplied before. The first call supplies the last bytes of the file.
+    /// Supplies the bytes before any already supplied. The first call supplies the file's last bytes.
     pub fn supply(&mut self, bytes: Bytes) {
         let end = std::mem::take(&mut self.end);
         self.end = match bytes.try_into_mut() {
             Ok(bytes) if end.is_empty() => bytes.freeze(),
-            // If nothing else refers to these bytes, we append to them in place, so that a large footer is not copied.
+            // If nothing else refers to these bytes, we append to them in place, which avoids copying a large footer.
             Ok(mut bytes) => {
                 bytes.extend_from_slice(&end);
                 bytes.freeze()
@@ -149,16 +152,16 @@ impl FooterDecoder {
         self.end
     }
 
-    /// Decodes the metadata, or returns the missing input: bytes of the file, or a key.
+    /// Decodes the metadata, or returns the missing input, that is, bytes of the file or a key.
     ///
     /// # Errors
     /// Fails with:
     ///
     /// - [Corrupt](herringbone_format::ErrorKind::Corrupt) if the file is not a Parquet file.
     /// - [Limit](herringbone_format::ErrorKind::Limit) if its metadata is larger than allowed.
-    /// - [Key](herringbone_format::ErrorKind::Key) if its footer is encrypted and there is no key for it, or if the
-    ///   footer is not authentic.
-    /// - [Argument](herringbone_format::ErrorKind::Argument) if fewer bytes were supplied than requested, or more than
+    /// - [Key](herringbone_format::ErrorKind::Key) if its footer is not authentic, or is encrypted and there is no key
+    ///   for it.
+    /// - [Argument](herringbone_format::ErrorKind::Argument) if you supplied fewer bytes than requested, or more than
     ///   the file has.
     pub fn poll(&mut self) -> Result<FooterStep> {
         let tail_bytes = FOOTER_TAIL_BYTES as u64;
@@ -202,7 +205,7 @@ impl FooterDecoder {
         let Some(from) = (self.end.len() as u64).checked_sub(needed) else {
             return self.need(needed);
         };
-        // The casts are lossless, because these offsets lie within bytes in memory.
+        // The casts are lossless, because these offsets are within bytes in memory.
         let footer = self
             .end
             .slice(from as usize..self.end.len() - FOOTER_TAIL_BYTES);
@@ -240,7 +243,7 @@ impl FooterDecoder {
         Self::complete(metadata, file)
     }
 
-    /// Returns the object that decrypts the file, and creates it on the first call.
+    /// Returns the object for decrypting the file, creating it on the first call.
     fn open(&mut self, footer: FooterEncryption<'_>) -> Result<Option<Arc<dyn FileDecryption>>> {
         if let (None, Some(decryption)) = (&self.file, &self.decryption) {
             let file = FileToDecrypt::new(self.path.as_deref(), footer);
@@ -259,7 +262,7 @@ impl FooterDecoder {
         Ok(FooterStep::Ready(Box::new(metadata.with_decryption(file))))
     }
 
-    /// Requests the part of the file's last `bytes` bytes that was not supplied yet.
+    /// Requests the outstanding part of the file's last `bytes` bytes.
     fn need(&mut self, bytes: u64) -> Result<FooterStep> {
         if bytes <= self.asked {
             return Err(Error::argument(format!(

@@ -1,15 +1,15 @@
-//! The base of the data path. This crate converts pages to column batches of Arrow arrays and back.
+//! The base of the data path, converting pages to column batches of Arrow arrays and back.
 //!
 //! ```text
 //! bytes → footer → column chunk → page → levels + values → Arrow arrays
 //! ```
 //!
-//! This crate does no I/O and does not spawn threads. Its decoders return the byte ranges that they need, and continue
-//! when the caller has supplied them. `herringbone-read` uses it to build record batches, and `herringbone-write` to
-//! build column chunks.
+//! This crate does no I/O and does not spawn threads. Its decoders return the byte ranges they need and continue once
+//! the caller has supplied the bytes. `herringbone-read` uses this crate to build record batches, and
+//! `herringbone-write` to build column chunks.
 //!
-//! Only the other crates of this workspace should depend on this crate. Its API changes with any release, except for
-//! the items that `herringbone` exports.
+//! Only the other crates of this workspace should depend on this crate. Its API can change with any release, except for
+//! the items exported by `herringbone`.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -41,7 +41,7 @@ pub use step::Step;
 use herringbone_format::Error;
 use herringbone_kernels::Malformed;
 
-/// Converts a kernel's error. The caller adds the location, which a kernel does not know.
+/// Converts a kernel's error. The caller adds the location, since a kernel doesn't know it.
 pub fn malformed(Malformed(message): Malformed) -> Error {
     Error::corrupt(message)
 }

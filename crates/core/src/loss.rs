@@ -1,11 +1,11 @@
-//! Data that a read lost because the caller prefers part of a damaged file to an error.
+//! Data lost by a read, if the caller prefers part of a damaged file to an error.
 
 use herringbone_format::{Error, ErrorKind};
 
-/// The way in which a read reacts to damage.
+/// A read's reaction to damage. Change this if you'd rather have part of a damaged file than an error.
 ///
-/// Damage is any cause of an error whose kind is Corrupt, Unsupported or Limit, because a changed byte may look like
-/// any of them. Other errors always end the read, and so does damage to the footer.
+/// Damage is any cause of an error whose kind is Corrupt, Unsupported or Limit, because a flipped byte can look like
+/// any of these. Other errors always end the read, and so does damage to the footer.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -37,7 +37,7 @@ pub enum OnError {
     /// The read ends with the error.
     #[default]
     Fail,
-    /// The rest of the row group is left out, that is, its rows from the damaged batch on.
+    /// The read skips the rest of the row group, that is, its rows from the damaged batch on.
     SkipRowGroup,
     /// The values of a damaged page become null. This works for nullable columns without lists, if the page header is
     /// intact but its body is damaged, or if its dictionary is missing. A struct around the column becomes null if
@@ -47,7 +47,7 @@ pub enum OnError {
 }
 
 impl OnError {
-    /// Returns true if a read continues after the row group in which this error occurred.
+    /// Returns true if a read continues after a row group with this error.
     #[must_use]
     pub fn goes_on(self, error: &Error) -> bool {
         self != Self::Fail && is_damage(error)
@@ -94,15 +94,15 @@ pub struct Loss {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lost {
-    /// The number of rows missing from all batches. With a filter this is an upper bound.
+    /// The number of rows missing from all batches. With a filter, this is an upper bound.
     Rows(u64),
-    /// The number of one column's values that became null in their batches. It is 0 for a damaged dictionary, because
-    /// each page that needs the dictionary is recorded as its own loss.
+    /// The number of a single column's values replaced by nulls. This is 0 for a damaged dictionary, because each page
+    /// that needs the dictionary is recorded as its own loss.
     Values(u64),
 }
 
-/// The first losses of a read, and the number of all others. We do not keep every loss, because even a small file may
-/// have very many.
+/// A read's first losses, and the number of further losses. We don't keep them all, because even a small file can have
+/// very many.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};

@@ -1,7 +1,7 @@
-//! Memory that many reads share.
+//! Memory shared by reads.
 //!
-//! A `Budget` limits a single read. A `MemoryPool` limits many reads together, for example with the memory manager of a
-//! query engine.
+//! A `Budget` limits a single read, whereas a `MemoryPool` limits any number of reads together, for example through a
+//! query engine's memory manager.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,11 +10,12 @@ use std::task::{Context, Poll};
 
 use herringbone_format::{Error, Result};
 
-/// A source of memory that many reads share, for example the memory of a query engine.
+/// A source of memory shared by reads. Implement this to let reads take their memory from your query engine, for
+/// example.
 ///
-/// A read takes bytes before it allocates them, in blocks of 64 KiB. It gives all of them back when it is dropped.
+/// A read takes bytes before it allocates them, in blocks of 64 KiB. Dropping the read gives all bytes back.
 ///
-/// A pool must not wait. If it refuses, the read drops the work ahead of its output and tries again. From then on, the
+/// A pool must not block. If it refuses, the read drops the work ahead of its output and tries again. From then on, the
 /// read requests nothing ahead until the pool grants a whole block once more. If the pool refuses even the bytes for a
 /// single page, the read fails with an error of kind [Limit](herringbone_format::ErrorKind::Limit).
 ///
@@ -47,15 +48,15 @@ pub trait MemoryPool: Debug + Send + Sync {
     /// Gives back bytes taken earlier.
     fn give_back(&self, bytes: u64);
 
-    /// Returns the number of bytes that one read may hold before it needs them. By default there is no such limit,
+    /// Returns the number of bytes that one read may hold before it needs them. There is no such limit by default,
     /// apart from the limits in the read's options.
     fn most_ahead(&self) -> u64 {
         u64::MAX
     }
 
-    /// Decides whether an async read tries again after the pool refused it the bytes for a single page. While the
-    /// answer is pending, the read waits and holds nearly no memory. If the answer is false, which is the default, the
-    /// read fails.
+    /// Decides whether an async read tries again after the pool refused the bytes for a single page. While the answer
+    /// is pending, the read is waiting and holds almost no memory. If the answer is false (the default), the read
+    /// fails.
     ///
     /// A pool must answer eventually. Expect a read to ask a few times per row group.
     fn poll_room(&self, context: &mut Context<'_>) -> Poll<bool> {
@@ -111,11 +112,11 @@ impl MemoryPool for SharedMemory {
     }
 }
 
-/// The number of bytes that we take from a pool at once. Other reads cannot use the rest of a block that a read does
-/// not need.
+/// The number of bytes to take from a pool at once. Note that other reads cannot use the unneeded rest of a read's
+/// block.
 const BLOCK: u64 = 64 << 10;
 
-/// The bytes that one read has taken from a pool. Dropping this gives them back.
+/// The bytes taken from a pool by one read. Dropping this gives them back.
 #[derive(Debug)]
 pub(crate) struct PooledMemory {
     pool: Arc<dyn MemoryPool>,
@@ -139,7 +140,7 @@ impl PooledMemory {
         self.is_short.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of bytes that the read may hold before it needs them.
+    /// Returns the number of bytes the read may hold before it needs them.
     pub(crate) fn most_ahead(&self) -> u64 {
         match self.is_short() {
             true => 0,
@@ -147,16 +148,16 @@ impl PooledMemory {
         }
     }
 
-    /// Asks the pool whether a read that was refused memory should try again.
+    /// Asks the pool whether a read should try again after it was refused memory.
     pub(crate) fn poll_room(&self, context: &mut Context<'_>) -> Poll<bool> {
         self.pool.poll_room(context)
     }
 
-    /// Takes enough bytes from the pool to cover `used`. We ask for whole blocks first, and for exactly the missing
-    /// bytes if the pool refuses.
+    /// Takes enough bytes from the pool to cover `used`. We ask for whole blocks first. If the pool refuses, we ask for
+    /// just the missing bytes.
     ///
     /// # Errors
-    /// Fails with Limit if the pool refuses those too.
+    /// Fails with Limit if the pool refuses the missing bytes too.
     pub(crate) fn grow(&self, used: &AtomicU64) -> Result<()> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let missing = used.load(Ordering::Relaxed).saturating_sub(*taken);
@@ -174,7 +175,7 @@ impl PooledMemory {
         Err(Error::pool_refused(missing, *taken))
     }
 
-    /// Gives back the unused bytes, but keeps one block for the next reservation unless the pool is short.
+    /// Gives back the unused bytes, keeping one block for the next reservation unless the pool is short.
     pub(crate) fn shrink(&self, used: &AtomicU64) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let spare = taken.saturating_sub(used.load(Ordering::Relaxed));
@@ -199,7 +200,7 @@ impl Drop for PooledMemory {
 mod tests {
     use super::*;
 
-    /// Sets the number of used bytes, and returns true if the pool granted them.
+    /// Sets the number of used bytes, returning true if the pool granted them.
     fn grow(memory: &PooledMemory, used: &AtomicU64, to: u64) -> bool {
         used.store(to, Ordering::Relaxed);
         memory.grow(used).is_ok()
@@ -227,7 +228,7 @@ mod tests {
         assert!(!memory.is_short());
         used.store(0, Ordering::Relaxed);
         memory.shrink(&used);
-        // The pool still counts one spare block, and the two bytes taken before.
+        // The pool still counts one spare block and the two bytes taken before.
         assert_eq!(pool.used(), BLOCK + 2);
         drop(memory);
         assert_eq!(pool.used(), 0);

@@ -1,14 +1,14 @@
-//! Counts of the work that a read does.
+//! Counts of a read's work.
 //!
-//! With these counts, callers can see whether pruning pays off: how many row groups, pages and rows each step ruled
-//! out, and the bytes and time that this took.
+//! These counts show whether pruning pays off, that is, how many row groups, pages and rows each step ruled out, and at
+//! what cost in bytes and time.
 
 use std::ops::AddAssign;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The counts of a read so far. Repeated work counts again, and with several threads, so does work ahead of the emitted
-/// batches.
+/// A read's counts so far. Repeated work counts again. With several threads, work ahead of the emitted batches is
+/// included too.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -28,31 +28,30 @@ use std::time::Duration;
 pub struct ReadMetrics {
     /// The number of row groups pruned or opened.
     pub row_groups: u64,
-    /// The number of row groups that pruning ruled out.
+    /// The number of row groups ruled out by pruning.
     pub row_groups_pruned: u64,
-    /// The results of each pruning step, in order. They are 0 if a step was not taken.
+    /// The results of each pruning step, in order. A skipped step has zeros.
     pub steps: Vec<StepMetrics>,
-    /// The number of data pages in row groups that statistics accepted, so that their column indexes were not read.
-    /// This counts the pages of the first tested column, as given by its metadata.
+    /// The number of data pages in row groups accepted by statistics, whose column indexes were never read. This counts
+    /// the pages of the first tested column, according to its metadata.
     pub pages_accepted: u64,
     /// The number of rows whose values were tested, once for each stage of the filter.
     pub rows_tested: u64,
-    /// The number of rows that these tests selected, once for each stage of the filter.
+    /// The number of rows selected by these tests, once for each stage of the filter.
     pub rows_found: u64,
     /// The number of decompressed pages, including dictionary pages.
     pub pages_read: u64,
-    /// The number of data pages whose bodies we did not decode, because they have no selected row.
+    /// The number of data pages skipped without decoding the body, because they have no selected rows.
     pub pages_skipped: u64,
     /// The reads of column data.
     pub columns: ReadCounts,
-    /// The requests to the file, and the bytes that they fetched. Bytes fetched twice count twice.
+    /// The requests to the file and the bytes they fetched. Bytes fetched twice count twice.
     pub fetched: ReadCounts,
-    /// The number of times that the read waited for requests. Simultaneous requests count as one round.
+    /// The number of waits for requests. Simultaneous requests count as one round.
     pub rounds: u64,
 }
 
-/// A pruning step. Before a row group is decoded, such a step narrows down the rows that may be selected, or locates
-/// their pages.
+/// A pruning step. Before a row group is decoded, such a step narrows down its rows or locates their pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PruningStep {
@@ -64,7 +63,7 @@ pub enum PruningStep {
     Dictionaries,
     /// Bounds and counts of pages, from column indexes and the offset indexes of the same columns.
     ColumnIndexes,
-    /// Offset indexes of all columns, which save us from reading the headers of skipped pages.
+    /// Offset indexes of all columns, used to skip pages without reading their headers.
     PageMaps,
 }
 
@@ -91,32 +90,31 @@ impl PruningStep {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StepMetrics {
-    /// The step that the counts belong to.
+    /// The step being counted.
     pub step: PruningStep,
-    /// The number of row groups in which this step ruled out the last remaining rows.
+    /// The number of row groups in which this step ruled out the last rows.
     pub row_groups_ruled_out: u64,
     /// The number of row groups in which this step accepted the last undecided rows without ruling out others.
     pub row_groups_accepted: u64,
-    /// The number of rows that this step ruled out.
+    /// The number of rows ruled out by this step.
     pub rows_ruled_out: u64,
-    /// The number of rows that this step accepted without a test.
+    /// The number of rows accepted by this step without a test.
     pub rows_accepted: u64,
-    /// The number of pages without a row that the filter may select, after
-    /// [`ColumnIndexes`](PruningStep::ColumnIndexes). We count the pages of the first tested column with indexes, but
-    /// not those without wanted rows.
+    /// The number of pages ruled out for the filter, after [`ColumnIndexes`](PruningStep::ColumnIndexes). We count the
+    /// pages of the first tested column with indexes, except for pages without wanted rows.
     pub pages_ruled_out: u64,
-    /// The number of that column's pages that do have such rows.
+    /// The number of that column's pages that might still have selected rows.
     pub pages_kept: u64,
     /// The number of rows in the pages kept.
     pub rows_kept: u64,
-    /// The time that this step took to decode and evaluate bytes, without the time of requests. It is 0 on platforms
-    /// without a clock.
+    /// The time spent decoding and evaluating bytes in this step, without requests. This is 0 on platforms without a
+    /// clock.
     pub time: Duration,
-    /// The reads that this step caused.
+    /// The reads caused by this step.
     pub reads: ReadCounts,
 }
 
-/// The number of reads, and the number of bytes read.
+/// The number of reads and the number of bytes read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ReadCounts {
@@ -136,7 +134,7 @@ impl Default for ReadMetrics {
 impl AddAssign<&Self> for ReadMetrics {
     /// Adds the counts of another read.
     fn add_assign(&mut self, other: &Self) {
-        // The sums saturate, because footers may claim any number of rows.
+        // The sums saturate, because footers can claim any number of rows.
         let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
         add(&mut self.row_groups, other.row_groups);
         add(&mut self.row_groups_pruned, other.row_groups_pruned);
@@ -179,14 +177,14 @@ impl AddAssign for ReadCounts {
 /// The counters of a read, shared by all of its threads.
 #[derive(Debug, Default)]
 pub struct Metrics {
-    /// The row groups that pruning ruled out.
+    /// The row groups ruled out by pruning.
     pub row_groups_pruned: Counter,
     steps: [StepCounters; PruningStep::ALL.len()],
-    /// The pages in row groups that statistics accepted.
+    /// The pages in row groups accepted by statistics.
     pub pages_accepted: Counter,
     /// The rows whose values were tested.
     pub rows_tested: Counter,
-    /// The rows that these tests selected.
+    /// The rows selected by these tests.
     pub rows_found: Counter,
     pub(crate) pages_read: Counter,
     pub(crate) pages_skipped: Counter,
@@ -198,34 +196,34 @@ pub struct Metrics {
 /// The counters of a pruning step.
 #[derive(Debug, Default)]
 pub struct StepCounters {
-    /// The row groups that the step ruled out.
+    /// The row groups ruled out by the step.
     pub row_groups_ruled_out: Counter,
-    /// The row groups that the step accepted without a test.
+    /// The row groups accepted by the step without a test.
     pub row_groups_accepted: Counter,
-    /// The rows that the step ruled out.
+    /// The rows ruled out by the step.
     pub rows_ruled_out: Counter,
-    /// The rows that the step accepted without a test.
+    /// The rows accepted by the step without a test.
     pub rows_accepted: Counter,
-    /// The pages that the step ruled out.
+    /// The pages ruled out by the step.
     pub pages_ruled_out: Counter,
-    /// The pages that the step kept.
+    /// The pages kept by the step.
     pub pages_kept: Counter,
-    /// The rows in the pages that the step kept.
+    /// The rows in kept pages.
     pub rows_kept: Counter,
-    /// The nanoseconds that the step took, without the time of requests.
+    /// The nanoseconds spent in the step, without requests.
     pub nanos: Counter,
-    /// The reads that the step caused.
+    /// The reads caused by the step.
     pub reads: ReadCounters,
 }
 
-/// The counters of reads and of the bytes read.
+/// Counters for reads and read bytes.
 #[derive(Debug, Default)]
 pub struct ReadCounters {
     requests: Counter,
     bytes: Counter,
 }
 
-/// A number that only grows. Relaxed order is enough for it, because no other memory access depends on it.
+/// A counter that only grows. Relaxed ordering is enough, because no other memory access depends on the number.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
 
@@ -240,7 +238,7 @@ impl Counter {
     }
 }
 
-/// A clock that runs from its creation.
+/// A stopwatch, started on creation.
 #[derive(Debug)]
 pub struct Stopwatch(#[cfg(not(target_family = "wasm"))] std::time::Instant);
 
@@ -248,7 +246,7 @@ impl Stopwatch {
     /// Starts the clock.
     #[must_use]
     pub fn start() -> Self {
-        // We leave out the clock here, because the standard library has none for WebAssembly in a browser.
+        // There's no clock here, because the standard library has none for WebAssembly in a browser.
         Self(
             #[cfg(not(target_family = "wasm"))]
             std::time::Instant::now(),

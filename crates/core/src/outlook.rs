@@ -1,23 +1,21 @@
-//! A guess at the bytes that a filtered read will need. We base it on the earlier row groups of this read.
+//! A guess at the bytes needed by a filtered read, based on its earlier row groups.
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::fetch::{ChunkReads, FetchPolicy};
 
-/// The number of bytes that a read of a local file requests on suspicion, until earlier row groups show that it needs
+/// The number of bytes to request speculatively from a local file, until earlier row groups show that the read needs
 /// more.
 const UNPROVEN_BYTES: u64 = 64 << 10;
 
-/// The number of rows, out of ten, that a step must have left so that we expect later steps to need nearly all of their
-/// pages.
+/// The number of rows out of ten for a step to leave before we expect later steps to need nearly all of their pages.
 const NEEDED_OF_TEN: u64 = 9;
 
-/// The shares of rows that a filter's steps left in earlier row groups. Pruning is step 0, and the tests of rows are
-/// the steps after it.
+/// The shares of rows left by a filter's steps in earlier row groups. Pruning is step 0, followed by the tests of rows.
 ///
-/// If this is likely to pay off, a read requests the columns of a later step before the previous step is done. A round
-/// trip to an object store costs as much as megabytes, so there we request up to that many bytes. But a local file
-/// costs nearly nothing to wait for, so there the outlook decides.
+/// A read uses this to decide whether to request a later step's columns before the previous step is done. With an
+/// object store, a round trip costs as much as megabytes, so we always request up to that many bytes. But a local file
+/// costs almost nothing to wait for, so there the outlook decides.
 #[derive(Debug, Default)]
 pub struct Outlook(Mutex<Vec<Share>>);
 
@@ -41,7 +39,7 @@ impl Outlook {
         }
     }
 
-    /// Returns true if each of these steps left nearly all rows in earlier row groups.
+    /// Returns true if all of these steps left nearly all rows in earlier row groups.
     #[must_use]
     pub fn leaves_most(&self, mut steps: std::ops::Range<usize>) -> bool {
         let shares = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,7 +50,8 @@ impl Outlook {
         })
     }
 
-    /// Returns the number of bytes that we request before these steps have shown that they are needed.
+    /// Returns the number of bytes to request speculatively, before these steps have shown whether the bytes are
+    /// needed.
     #[must_use]
     pub fn unproven_bytes(&self, policy: &FetchPolicy, steps: std::ops::Range<usize>) -> u64 {
         match policy.chunk_reads {

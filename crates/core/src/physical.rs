@@ -1,8 +1,8 @@
-//! Decodes a column chunk's pages one by one into levels and values of the physical type. This is the stored data,
-//! before it becomes rows.
+//! Decodes a column chunk's pages one by one into levels and values of the physical type. That is, you get the stored
+//! data before it becomes rows.
 //!
-//! This module is meant for inspecting pages, for example to check the metadata against them or to recover their
-//! contents if nothing else is left. To read rows, use `ReadPlan`.
+//! Use this module to inspect pages, for example to check metadata against them or to recover their contents if nothing
+//! else is left. You rarely need it otherwise, because `ReadPlan` reads rows.
 
 use std::sync::Arc;
 
@@ -24,15 +24,15 @@ use crate::page::body::{BodyDecoder, PageUse, check_sizes, verify_crc};
 use crate::page::decompression_limit::DecompressionLimit;
 use crate::page::{BLOCK_LEVELS, DataPage, Ending, MaxLevels, Page, PageEnd, PageStart};
 
-/// The number of value bytes that we decode at once, unless a single value is longer.
+/// The number of value bytes to decode at once, unless a single value is longer.
 const BLOCK_BYTES: usize = 1 << 20;
 /// The number of bytes in an INT96 value.
 const INT96_BYTES: usize = 12;
 
 /// A decoder for the pages of one column chunk. The caller must locate these pages.
 ///
-/// Open a page with [`Self::open`], and retrieve its contents with [`Self::block`]. After an error the rest of that
-/// page is lost, but you can open the next page.
+/// Open a page with [`Self::open`], and retrieve its contents with [`Self::block`]. After an error, the rest of that
+/// page is lost, but you can still open the next page.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -64,7 +64,7 @@ pub struct PageDecoder {
     body: BodyDecoder,
     limits: Limits,
     memory: ColumnMemory,
-    /// The known habits of the writer that made the file.
+    /// The writer's known quirks.
     created_by: CreatedBy,
     array: Box<dyn LeafArray>,
     page: Option<OpenPage>,
@@ -73,7 +73,7 @@ pub struct PageDecoder {
     def: Vec<u8>,
 }
 
-/// A decompressor for pages whose column is unknown. You only need to know the codec.
+/// A decompressor for pages of unknown columns. Use this if you only know the codec.
 pub struct PageDecompressor {
     body: BodyDecoder,
     limits: Limits,
@@ -101,8 +101,8 @@ impl PageDecompressor {
         }
     }
 
-    /// Returns a page's decompressed bytes. For version 2 pages, these are the values without the levels, because
-    /// levels are never compressed there.
+    /// Returns a page's decompressed bytes. For version 2 pages, this leaves out the levels, because they're never
+    /// compressed there.
     ///
     /// # Errors
     /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if the body does not have the length in the header,
@@ -129,17 +129,17 @@ struct OpenPage {
     repetition: Levels,
     definition: Levels,
     max_def_level: u8,
-    /// The number of levels that the header declares.
+    /// The level count declared in the header.
     num_levels: usize,
-    /// The number of non-null values, if the header counts them.
+    /// The number of non-null values, if declared in the header.
     num_non_null: Option<u64>,
     levels_left: usize,
-    /// The number of values that belong to the decoded levels but were not returned yet.
+    /// The number of values for the decoded levels still to be returned.
     values_left: usize,
 }
 
-/// A part of a page that has levels and the next values. If the values for these levels have too many bytes, they are
-/// split into several blocks. In this case only the first block has levels.
+/// A part of a page that has levels and the next values. If the values for these levels have too many bytes, they're
+/// split into several blocks, only the first of which has levels.
 #[derive(Debug)]
 pub struct Block<'a> {
     /// The repetition levels. They are zeros if the column has only level 0.
@@ -152,8 +152,8 @@ pub struct Block<'a> {
 }
 
 impl PageDecoder {
-    /// Creates a decoder for pages of `leaf` that `codec` compressed. You pass `created_by` from the file metadata,
-    /// because some old writers have faults. The decoder never uses more memory than [`Limits::memory_bytes`].
+    /// Creates a decoder for pages of `leaf` compressed with `codec`. Pass `created_by` from the file metadata, because
+    /// some old writers have bugs to work around. The decoder never uses more memory than [`Limits::memory_bytes`].
     ///
     /// # Errors
     /// Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported) if no array can hold the values.
@@ -212,7 +212,7 @@ impl PageDecoder {
         })
     }
 
-    /// Adds the cipher that decrypts the pages, if there is one.
+    /// Adds the cipher for the pages, if there is one.
     #[must_use]
     pub fn encrypted(self, cipher: Option<ChunkCipher>) -> Self {
         Self {
@@ -221,7 +221,7 @@ impl PageDecoder {
         }
     }
 
-    /// Checks the sizes in a header before any memory is allocated for the page. Returns the size of the body in bytes.
+    /// Checks the sizes in a header before we allocate any memory for the page. Returns the body size in bytes.
     ///
     /// # Errors
     /// Fails with [Limit](herringbone_format::ErrorKind::Limit) if a size is too large, and with
@@ -238,8 +238,8 @@ impl PageDecoder {
         verify_crc(header, body)
     }
 
-    /// Opens the page that starts at `start`. If it is a dictionary page, you get its entries as values without levels,
-    /// and they also serve the later data pages.
+    /// Opens the page that starts at `start`. If it's a dictionary page, you get its entries as values without levels.
+    /// The decoder also keeps them for later data pages.
     ///
     /// # Errors
     /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt), [Limit](herringbone_format::ErrorKind::Limit) or
@@ -248,7 +248,7 @@ impl PageDecoder {
     pub fn open(&mut self, header: &PageHeader, start: &PageStart, body: Bytes) -> Result<()> {
         self.page = None;
         self.ending = Ending::Clean;
-        // An earlier page that ended with an error may have left values in the array, so we discard them.
+        // An earlier page that failed might have left values in the array, so we discard them.
         self.array.finish(None).ok();
         check_sizes(header, &self.limits)?;
         self.memory.resize(MemoryUse::Window, body.len() as u64)?;
@@ -264,15 +264,15 @@ impl PageDecoder {
         }
     }
 
-    /// Returns the number of bytes after the values of a fully read PLAIN page. This is 0 for other encodings, because
-    /// they contain their own number of values, or padding.
+    /// Returns the number of bytes after the values of a fully read PLAIN page. For other encodings this is 0, because
+    /// they contain padding or their own value count.
     #[must_use]
     pub fn unused_bytes(&self) -> usize {
         self.array.rest().num_bytes()
     }
 
-    /// Checks that nothing follows the values of a fully read page, except for bytes that its writer is known to
-    /// append.
+    /// Checks that nothing follows the values of a fully read page, except for bytes known to be appended by its
+    /// writer.
     ///
     /// # Errors
     /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if other bytes follow.
@@ -280,15 +280,15 @@ impl PageDecoder {
         self.array.rest().check(self.created_by).map(drop)
     }
 
-    /// Returns true if padding follows the last page's levels or values, or something that looks like padding.
+    /// Returns true if there is padding after the last page's levels or values, or anything that looks like padding.
     #[must_use]
     pub fn is_padded(&self) -> bool {
         self.ending != Ending::Clean
     }
 
-    /// Returns true if the last page may have more levels than its header declares, because something that looks like
-    /// padding follows them. Only the other pages show whether it really has more: unless a header is wrong, all
-    /// headers of the chunk together declare as many levels as the chunk metadata.
+    /// Returns true if the last page might have more levels than its header declares, because something after them
+    /// looks like padding. Only the other pages can tell: unless a header is wrong, the chunk's headers add up to the
+    /// level count in the chunk metadata.
     #[must_use]
     pub fn may_have_more_levels(&self) -> bool {
         self.ending == Ending::Open
@@ -367,8 +367,8 @@ impl PageDecoder {
         }))
     }
 
-    /// Checks that only padding follows the levels and values that we returned. Extra bytes after PLAIN values are left
-    /// to [`Self::check_unused_bytes`].
+    /// Checks that only padding follows the returned levels and values. Extra bytes after PLAIN values are left to
+    /// [`Self::check_unused_bytes`].
     fn end(&mut self, page: &OpenPage) -> Result<Option<Block<'_>>> {
         let end = PageEnd {
             repetition: &page.repetition,
@@ -385,7 +385,7 @@ impl PageDecoder {
     }
 }
 
-/// Returns the Arrow type that holds the bytes of the physical type.
+/// Returns the Arrow type for the physical type's bytes.
 fn data_type(leaf: &Leaf) -> Result<DataType> {
     let fixed = |length: usize| {
         i32::try_from(length)

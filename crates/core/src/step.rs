@@ -1,8 +1,8 @@
-//! The step results of state machines that do no I/O.
+//! Step results for state machines without I/O.
 
 use std::ops::Range;
 
-/// The outcome of a step of a decoder: either a result, or the byte range of the file that the decoder needs first.
+/// The outcome of a decoder step: either a result or the byte range of the file to supply first.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -24,6 +24,6 @@ use std::ops::Range;
 pub enum Step<T> {
     /// The result of the step.
     Ready(T),
-    /// The missing byte range. No progress is lost, so call again once the range has been supplied.
+    /// The missing byte range. No progress is lost, so call again once you've supplied the range.
     Need(Range<u64>),
 }

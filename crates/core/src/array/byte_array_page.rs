@@ -7,7 +7,7 @@ use crate::encoding::Rest;
 use crate::encoding::byte_array::ByteArrays;
 use crate::encoding::dictionary::Indices;
 
-/// The values section of a page. It has the values themselves, or indices into the chunk's dictionary.
+/// The values section of a page. It holds either the values themselves or indices into the chunk's dictionary.
 pub(super) enum ByteArrayPage {
     Direct(ByteArrays),
     Dictionary(Indices),
@@ -17,8 +17,8 @@ impl ByteArrayPage {
     /// The page before the first one. It has no values.
     pub(super) const EMPTY: Self = Self::Direct(ByteArrays::Empty);
 
-    /// Creates the page from its values section. The caller passes the byte count of each FIXED_LEN_BYTE_ARRAY value as
-    /// `width`, or `None` for BYTE_ARRAY.
+    /// Creates the page from its values section. `width` is the byte count of each FIXED_LEN_BYTE_ARRAY value, or
+    /// `None` for BYTE_ARRAY.
     pub(super) fn new(encoding: Encoding, values: Buffer, width: Option<usize>) -> Result<Self> {
         Ok(match encoding {
             Encoding::RleDictionary | Encoding::PlainDictionary if !values.is_empty() => {
@@ -36,7 +36,7 @@ impl ByteArrayPage {
         }
     }
 
-    /// Returns the part of the page that follows the values taken or skipped so far.
+    /// Returns the rest of the page, after the values taken or skipped so far.
     pub(super) fn rest(&self) -> Rest<'_> {
         match self {
             Self::Direct(values) => values.rest(),

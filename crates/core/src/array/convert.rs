@@ -1,7 +1,7 @@
 //! Converts the units that pages store to the values of Arrow arrays.
 //!
-//! The bytes of a PLAIN page are converted directly. For other encodings without a dictionary, we decode a block of
-//! units that fits in the L1 cache, and convert it before we decode the next one.
+//! The bytes of a PLAIN page are converted directly. For other encodings without a dictionary, we decode one L1-sized
+//! block of units at a time and convert it before decoding the next block.
 
 use std::ops::Range;
 
@@ -18,16 +18,17 @@ use crate::encoding::plain::PlainDecoder;
 use crate::encoding::{Native, Page, ends_early};
 use crate::malformed;
 
-/// The size in bytes of a block of units that we decode before we convert it. Such a block fits in the L1 cache.
+/// The size in bytes of a decoded block of units. We convert each block while it's still in the L1 cache, so it must
+/// fit there.
 pub(super) const BLOCK_BYTES: usize = 8192;
 
-/// Appends the values from a PLAIN page's bytes. The number is how many units each value has.
+/// Appends the values from a PLAIN page's bytes. The number is the unit count per value.
 type Read = fn(&[u8], usize, &mut Vec<i64>) -> Result<(), Malformed>;
 
-/// A 64-bit representation for values that are wider in the array.
+/// A 64-bit representation for values that are wider in the array. Used to keep large dictionaries small.
 pub(super) struct Short<T> {
     pub(super) read: Read,
-    /// Appends the array values that the given 64-bit integers stand for.
+    /// Appends the array values for the given 64-bit integers.
     pub(super) widen: fn(&[u8], &mut Vec<T>),
 }
 
@@ -44,18 +45,17 @@ pub(super) trait Convert<U: Native>: Send + Sync {
     /// The Arrow value, or an element of it.
     type To: ArrowNativeType;
 
-    /// Appends the Arrow values for the units in `bytes`. These may have any alignment.
+    /// Appends the Arrow values for the units in `bytes`, which don't have to be aligned.
     ///
     /// # Errors
-    /// Fails for values that the Arrow type cannot represent.
+    /// Fails if the Arrow type cannot represent a value.
     fn convert(&self, bytes: &[u8], out: &mut Vec<Self::To>, lost: &mut Lost) -> Result<()>;
 
-    /// Converts a dictionary's entries. An entry matters only if a row uses it, so entries that the type cannot
-    /// represent may be noted as lost instead of being an error.
+    /// Converts a dictionary's entries. An entry only matters if a row uses it, so the conversion can note
+    /// unrepresentable entries as lost instead of failing.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::convert`].
-    /// See [`Self::convert`].
     fn convert_entries(
         &self,
         bytes: &[u8],
@@ -65,7 +65,7 @@ pub(super) trait Convert<U: Native>: Send + Sync {
         self.convert(bytes, out, lost)
     }
 
-    /// Checks the dictionary entries that rows use.
+    /// Checks the dictionary entries used by rows.
     ///
     /// # Errors
     /// Fails if a used entry is lost and lost values are an error.
@@ -73,7 +73,7 @@ pub(super) trait Convert<U: Native>: Send + Sync {
         Ok(())
     }
 
-    /// Returns the number of array elements for a value of `units` units.
+    /// Returns the number of array elements per value of `units` units.
     fn elements(&self, _units: usize) -> usize {
         1
     }
@@ -103,9 +103,9 @@ pub(super) trait Convert<U: Native>: Send + Sync {
         Ok(())
     }
 
-    /// Appends a value for each slot: the next converted value of `page` if the slot's bit is set, and zero otherwise.
-    /// Returns false without doing anything if it is just as simple to decode the values first and to spread them
-    /// afterwards.
+    /// Appends a value for each slot: the next converted value from `page` if the slot's bit is set, otherwise zero.
+    /// Returns false without doing anything if decoding the values first and spreading them afterwards is just as
+    /// simple.
     fn spread(
         &self,
         _page: &mut PlainDecoder,
@@ -116,8 +116,8 @@ pub(super) trait Convert<U: Native>: Send + Sync {
         Ok(false)
     }
 
-    /// Converts and appends the values whose bit is set among the next `wanted.len()` values of `page`. Each value is
-    /// one unit. Returns false without doing anything if the values cannot be separated before they are converted.
+    /// Converts and appends the wanted values among the next `wanted.len()` values from `page`, where each value is one
+    /// unit. Returns false without doing anything if the values cannot be separated before conversion.
     fn append_wanted(
         &self,
         _page: &mut PlainDecoder,
@@ -127,7 +127,8 @@ pub(super) trait Convert<U: Native>: Send + Sync {
         Ok(false)
     }
 
-    /// Returns a shorter representation for dictionary entries of `units` units each than the one in the array.
+    /// Returns a representation of dictionary entries that is shorter than the array's, if there is one. Each entry has
+    /// `units` units.
     fn short(&self, _units: usize) -> Option<Short<Self::To>> {
         None
     }
@@ -138,7 +139,7 @@ pub(super) trait Convert<U: Native>: Send + Sync {
     }
 }
 
-/// The conversion for units that already are the Arrow values, element by element.
+/// The identity conversion, for units that already are the Arrow values, element by element.
 pub(super) struct Identity;
 
 impl<U: Native + ArrowNativeType> Convert<U> for Identity {
@@ -192,11 +193,11 @@ impl<U: Native + ArrowNativeType> Convert<U> for Identity {
     }
 }
 
-/// A conversion that works in blocks, and maps zeros to zeros.
+/// A conversion that works in blocks and maps zeros to zeros.
 pub(super) struct Blocks<T> {
     convert: fn(&[u8], &mut Vec<T>) -> Result<(), Malformed>,
     short: Option<Short<T>>,
-    /// The remedy that we report if a value cannot be converted.
+    /// The remedy to report if a value cannot be converted.
     remedy: Option<Remedy>,
 }
 
@@ -209,7 +210,7 @@ impl<T> Blocks<T> {
         }
     }
 
-    /// Creates a conversion that only the Arrow schema in the file asks for. If it fails, the remedy is to ignore that
+    /// Creates a conversion requested only by the Arrow schema in the file. If it fails, the remedy is to ignore that
     /// schema.
     pub(super) fn of_hint(convert: fn(&[u8], &mut Vec<T>) -> Result<(), Malformed>) -> Self {
         Self {
@@ -218,8 +219,8 @@ impl<T> Blocks<T> {
         }
     }
 
-    /// Creates a conversion that the column's annotation asks for. Some stored values may violate the annotation, and
-    /// the remedy is to ignore it.
+    /// Creates a conversion requested by the column's annotation. Stored values might violate the annotation, in which
+    /// case the remedy is to ignore it.
     pub(super) fn of_annotation(convert: fn(&[u8], &mut Vec<T>) -> Result<(), Malformed>) -> Self {
         Self {
             remedy: Some(Remedy::IgnoreAnnotations),
@@ -260,7 +261,7 @@ impl<U: Native, T: ArrowNativeType> Convert<U> for Blocks<T> {
         out: &mut Vec<T>,
     ) -> Result<bool> {
         let mut scratch = Vec::<U>::new();
-        // We spread a block before its values grow, and while they are in the L1 cache.
+        // We spread a block while its values are still small and in the L1 cache.
         let block = BLOCK_BYTES / size_of::<U>();
         for start in slots.clone().step_by(block) {
             let end = slots.end.min(start.saturating_add(block));
@@ -285,7 +286,7 @@ impl<U: Native, T: ArrowNativeType> Convert<U> for Blocks<T> {
     }
 }
 
-/// Appends the next values of `page` at the set bits of `validity`, and zeros elsewhere.
+/// Appends the next values from `page` at the set bits of `validity`, filling the other slots with zeros.
 fn spread_plain<U: Native>(
     page: &mut PlainDecoder,
     validity: &Bitmap,
@@ -302,21 +303,19 @@ fn spread_plain<U: Native>(
 
 /// Flags for the values that became null because the Arrow type cannot represent them.
 ///
-/// This is empty while nothing is lost. After that, it contains one flag per value, and this flag is 0 if the value is
-/// lost.
+/// Empty until the first value is lost. From then on there's one flag per value, and a lost value's flag is 0.
 #[derive(Default)]
 pub(super) struct Lost(Vec<u8>);
 
 impl Lost {
-    /// Appends a flag for each item of `lost`, in which true means lost. The flags follow those for the first `len`
-    /// values.
+    /// Appends a flag for each item of `lost`, after the flags of the first `len` values. In `lost`, true means lost.
     pub(super) fn note(&mut self, len: usize, lost: impl Iterator<Item = bool>) {
         self.0.resize(len, 1);
         self.0.extend(lost.map(|lost| u8::from(!lost)));
     }
 
-    /// Returns true if a value after the first `before` values is lost. Earlier flags are not checked, because the
-    /// flags that belong to nulls among them have no meaning.
+    /// Returns true if a value after the first `before` values is lost. Earlier flags aren't checked, because null
+    /// slots among them have meaningless flags.
     pub(super) fn is_any_behind(&self, before: usize) -> bool {
         self.0.get(before..).is_some_and(|flags| flags.contains(&0))
     }
@@ -326,7 +325,7 @@ impl Lost {
         &self.0
     }
 
-    /// Returns the flags for the first `len` values, so that the caller can append the flags of gathered values.
+    /// Returns the flags for the first `len` values, ready for the caller to append the flags of gathered values.
     pub(super) fn vector(&mut self, len: usize) -> &mut Vec<u8> {
         self.0.resize(len, 1);
         &mut self.0
@@ -355,7 +354,7 @@ impl Lost {
         }
     }
 
-    /// Takes the flags, one per slot. Returns `None` if nothing is lost.
+    /// Takes the flags, one per slot, or returns `None` if nothing is lost.
     pub(super) fn finish(&mut self) -> Option<Vec<bool>> {
         let flags = std::mem::take(&mut self.0);
         (!flags.is_empty()).then(|| flags.into_iter().map(|flag| flag != 0).collect())

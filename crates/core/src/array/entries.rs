@@ -1,4 +1,4 @@
-//! The entries of a dictionary page with fixed-width values. Index pages refer to them.
+//! Fixed-width dictionary entries, for index pages to look up.
 
 use herringbone_arrow::buffer::ArrowNativeType;
 use herringbone_kernels::plain;
@@ -11,8 +11,8 @@ use crate::encoding::dictionary::Indices;
 pub(super) enum Entries<T> {
     /// Entries in the array's own representation.
     Whole { values: Vec<T>, lost: Lost },
-    /// Entries as shorter integers. In this form a large dictionary takes up less of the caches, and less memory until
-    /// the column chunk ends.
+    /// Entries as shorter integers. In this form a large dictionary occupies less cache, and less memory until the
+    /// column chunk ends.
     Short {
         values: Vec<i64>,
         widen: fn(&[u8], &mut Vec<T>),

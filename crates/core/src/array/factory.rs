@@ -47,7 +47,7 @@ pub fn leaf_array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     }
 }
 
-/// Returns the error for a physical type that no layout converts to this Arrow type.
+/// Returns the error for a physical type without a conversion to this Arrow type.
 #[cold]
 pub(super) fn unsupported(leaf: &LeafType) -> Error {
     Error::unsupported(format!(
@@ -66,8 +66,8 @@ pub(super) fn finish_fixed_width(
     values: Buffer,
     nulls: Option<NullBuffer>,
 ) -> Result<ArrayRef> {
-    // We construct primitive arrays directly. A batch may have thousands of columns, and `ArrayData` would take longer
-    // than it takes to decode a short column.
+    // We construct primitive arrays directly. A batch can have thousands of columns, and going through `ArrayData`
+    // would take longer than decoding a short column.
     macro_rules! finish_primitive {
         ($primitive:ty) => {
             finish_primitive::<$primitive>(data_type, slots, values, nulls)

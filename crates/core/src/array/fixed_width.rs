@@ -1,4 +1,4 @@
-//! Arrays of fixed-width values. These are all numbers, times, decimals, intervals and fixed-size binaries.
+//! Arrays of fixed-width values: all numbers, times, decimals, intervals and fixed-size binaries.
 
 use std::ops::Range;
 
@@ -16,24 +16,25 @@ use super::{LeafArray, LeafType, finish_fixed_width};
 use crate::encoding::{Native, Page, Rest, product};
 use crate::malformed;
 
-/// The size in bytes, at the array's width, above which we store a dictionary in the short representation.
+/// The size in bytes, at the array's width, of the largest dictionary kept as is. A larger one is stored in the short
+/// representation.
 const LARGE_DICTIONARY: usize = 128 << 10;
 
-/// An array under construction. Its pages contain units `U`, and `C` converts them.
+/// An array under construction, whose pages contain units `U` for `C` to convert.
 pub(super) struct FixedWidth<U: Native, C: Convert<U>> {
     data_type: DataType,
     convert: C,
-    /// The number of units that a value has in the file.
+    /// The number of units per value in the file.
     units: usize,
     dictionary: Option<Entries<C::To>>,
     page: Page<U>,
     values: FixedWidthBuffer<C::To>,
     lost: Lost,
-    /// The number of slots that the array has so far.
+    /// The number of slots so far.
     slots: usize,
 }
 
-/// Returns an empty array for `leaf`, whose numbers `U` are converted one by one.
+/// Returns an empty array for `leaf` that converts its numbers `U` one by one.
 pub(super) fn converted<U, T>(leaf: &LeafType, convert: Blocks<T>) -> Box<dyn LeafArray>
 where
     U: Native,
@@ -58,18 +59,18 @@ impl<U: Native, C: Convert<U>> FixedWidth<U, C> {
         }
     }
 
-    /// Returns the number of elements that a value has in Arrow.
+    /// Returns the number of elements per value in Arrow.
     fn elements(&self) -> usize {
         self.convert.elements(self.units)
     }
 
-    /// Returns the number of bytes that a value has in Arrow.
+    /// Returns the number of bytes per value in Arrow.
     fn width(&self) -> usize {
         self.elements().saturating_mul(size_of::<C::To>())
     }
 
-    /// Returns the short representation for a large dictionary. A small one does not need it, because it stays in the
-    /// L1 cache anyway.
+    /// Returns the short representation for a large dictionary. A small dictionary doesn't need it, because it stays in
+    /// the L1 cache anyway.
     fn short(&self, num_values: usize) -> Option<Short<C::To>> {
         let is_large = num_values.saturating_mul(self.width()) > LARGE_DICTIONARY;
         self.convert.short(self.units).filter(|_| is_large)
@@ -149,14 +150,14 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
 
     fn release_page(&mut self) {
         self.page = Page::Empty;
-        // Further values require a copy anyway. If we copy now, we release the page before the next one is installed.
+        // Further values require a copy anyway, and copying now releases the page before the next one is installed.
         if self.values.is_borrowed() {
             self.values.vector(0);
         }
     }
 
     fn values_that_fit(&mut self, n: usize, budget: usize) -> Result<usize> {
-        // We do not look at the page's length, because values of a run, and nulls, occupy no bytes of the page.
+        // We don't look at the page's length, because nulls and values in runs occupy no bytes there.
         Ok(n.min(budget / self.width().max(1)))
     }
 

@@ -1,7 +1,7 @@
 //! Fixed-width values under construction, either in a vector or as part of a page in place.
 //!
-//! An aligned PLAIN page without nulls already is the array that we want, so we keep a part of it instead of copying.
-//! As soon as anything else must be appended or spread, the values move to a vector.
+//! An aligned PLAIN page without nulls is already the array we want, so we keep a part of it instead of copying. Once
+//! anything else has to be appended or spread, the values move to a vector.
 
 use herringbone_arrow::buffer::{ArrowNativeType, BooleanBuffer, Buffer};
 use herringbone_kernels::bitmap::Bitmap;
@@ -10,14 +10,14 @@ use herringbone_kernels::filter::{FILTER_ROOM, filter_plain, retain};
 use herringbone_kernels::plain::Plain;
 use herringbone_kernels::trim;
 
-/// The values that an array has so far.
+/// An array's values so far.
 pub(super) struct FixedWidthBuffer<T> {
     owned: Vec<T>,
     /// Aligned bytes of a page that already are the values. In this case `owned` is empty.
     borrowed: Option<Buffer>,
-    /// The largest number of values in the last finished array. We take this as an estimate for the next one.
+    /// The peak number of values in the last finished array, used as an estimate for the next one.
     expected: usize,
-    /// The largest number of values before some were dropped.
+    /// The peak number of values, before some were dropped.
     most: usize,
 }
 
@@ -38,7 +38,7 @@ impl<T: ArrowNativeType> FixedWidthBuffer<T> {
             .map_or(self.owned.len(), |buffer| buffer.len() / size_of::<T>())
     }
 
-    /// Returns the number of bytes that the values have.
+    /// Returns the values' byte count.
     pub(super) fn bytes(&self) -> usize {
         self.len() * size_of::<T>()
     }
@@ -59,7 +59,7 @@ impl<T: ArrowNativeType> FixedWidthBuffer<T> {
         self.borrowed = Some(buffer);
     }
 
-    /// Returns the values as a vector with room for `n` more. We copy values to it that were retained in place.
+    /// Returns the values as a vector with room for `n` more. Any values retained in place are copied to it.
     pub(super) fn vector(&mut self, n: usize) -> &mut Vec<T> {
         if let Some(buffer) = self.borrowed.take() {
             let values = buffer.typed_data::<T>();
@@ -74,7 +74,7 @@ impl<T: ArrowNativeType> FixedWidthBuffer<T> {
         &mut self.owned
     }
 
-    /// Spreads the values appended last over the slots `start..start + slots` of `validity`. There are `width` elements
+    /// Spreads the last appended values over the slots `start..start + slots` of `validity`. There are `width` elements
     /// for each set bit.
     pub(super) fn expand(&mut self, width: usize, validity: &Bitmap, start: usize, slots: usize) {
         let set = validity.set_in(start..start.saturating_add(slots));
@@ -87,8 +87,8 @@ impl<T: ArrowNativeType> FixedWidthBuffer<T> {
         }
     }
 
-    /// Drops the slots from `start` on whose bit is not set. Each slot has `width` elements, and bit `i` belongs to
-    /// slot `start + i`.
+    /// Drops the unwanted slots from `start` on. Each slot has `width` elements, and bit `i` belongs to slot
+    /// `start + i`.
     pub(super) fn retain(&mut self, width: usize, start: usize, wanted: &BooleanBuffer) {
         self.most = self.most.max(self.len());
         let values = self.vector(0);
@@ -99,7 +99,7 @@ impl<T: ArrowNativeType> FixedWidthBuffer<T> {
         }
     }
 
-    /// Appends those values of a PLAIN page whose bit is set.
+    /// Appends the wanted values of a PLAIN page.
     pub(super) fn filter_plain(&mut self, page: &[u8], wanted: &BooleanBuffer)
     where
         T: Plain,
@@ -134,7 +134,7 @@ fn expand_wide<T: Copy + Default>(
 ) {
     let mut dense_end = out.len();
     out.resize(base + slots * width, T::default());
-    // We go backwards from the last slot, so that no value is overwritten before it has moved.
+    // We go backwards from the last slot so that we don't overwrite a value before moving it.
     for slot in (0..slots).rev() {
         let to = base + slot * width;
         if validity.get(start + slot) {

@@ -1,8 +1,8 @@
 //! Makes one array from the slots of several arrays.
 //!
-//! If dictionary keys are narrow, they may not be able to number all values of the joined arrays. For example, two
-//! arrays with keys of type `Int8` and 100 values each have more than the 128 values that such keys can number. In this
-//! case we only keep the values in use.
+//! If dictionary keys are narrow, they might not be able to address all values of the joined arrays. For example, two
+//! arrays with `Int8` keys and 100 values each have more than the 128 values addressable by such keys. In this case we
+//! only keep the values in use.
 
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::types::{
@@ -18,12 +18,12 @@ use herringbone_format::{Error, Result};
 
 use super::dictionary::max_values;
 
-/// Starts an array that takes slots from `arrays`. These must all have one type. Use this instead of
-/// `MutableArrayData::new`, which panics if dictionaries have more values than their keys can number.
+/// Starts an array that takes slots from `arrays`, which must all have the same type. Use this instead of
+/// `MutableArrayData::new`, which panics if dictionaries have more values than their keys can address.
 ///
 /// # Errors
 /// Fails with [Limit](herringbone_format::ErrorKind::Limit) if the arrays have more dictionary values than their keys
-/// can number.
+/// can address.
 pub fn slots_of<'a>(
     arrays: Vec<&'a ArrayData>,
     use_nulls: bool,
@@ -35,12 +35,12 @@ pub fn slots_of<'a>(
     }
 }
 
-/// Concatenates arrays of one type. Returns `None` if there are none.
+/// Concatenates arrays of one type, or returns `None` if there are none.
 ///
 /// # Errors
-/// Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported) if they are too long for the offsets of one
-/// array, and with [Limit](herringbone_format::ErrorKind::Limit) if they use more dictionary values than their keys can
-/// number.
+/// Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported) if the joined arrays are too long for a single
+/// array's offsets, and with [Limit](herringbone_format::ErrorKind::Limit) if they use more dictionary values than
+/// their keys can address.
 pub fn concat(arrays: &[ArrayRef]) -> Result<Option<ArrayRef>> {
     if let [array] = arrays {
         return Ok(Some(array.clone()));
@@ -60,15 +60,15 @@ pub fn concat(arrays: &[ArrayRef]) -> Result<Option<ArrayRef>> {
     Ok(Some(make_array(all.freeze())))
 }
 
-/// Returns the number of leading arrays that can be [concatenated](concat()). This is at least one. This function may
-/// call `arrays` several times, once for each attempt.
+/// Returns the number of leading arrays that can be [concatenated](concat()). This is at least one. Note that `arrays`
+/// can be called several times, once for each attempt.
 pub fn num_joinable<I: ExactSizeIterator<Item = ArrayRef>>(arrays: impl Fn() -> I) -> usize {
     let (first, num_arrays) = (arrays().next(), arrays().len());
     if !first.is_some_and(|first| has_narrow_keys(first.data_type())) {
         return num_arrays;
     }
-    // There may be many arrays, but often the first few already have as many values as the keys can number. So we start
-    // with a few and double their number.
+    // There can be many arrays, but often the first few already use up the keys. So we start with a few arrays and keep
+    // doubling.
     let mut window = 1_usize;
     loop {
         window = num_arrays.min(window.saturating_mul(2));
@@ -124,10 +124,10 @@ fn joinable(arrays: &[&ArrayData]) -> usize {
     found
 }
 
-/// The dictionaries that some arrays have.
+/// The dictionaries of some arrays to join.
 struct Dictionaries<'a> {
     key: &'a DataType,
-    /// The number of values that the keys can number.
+    /// The number of values addressable by the keys.
     most: usize,
     values: Vec<&'a ArrayData>,
 }
@@ -146,13 +146,13 @@ impl<'a> Dictionaries<'a> {
         })
     }
 
-    /// Returns true if all arrays share one dictionary. In this case we keep it unchanged.
+    /// Returns true if all arrays share one dictionary. Such a dictionary is kept unchanged.
     fn are_one(&self) -> bool {
         let mut neighbours = self.values.windows(2);
         neighbours.all(|pair| matches!(pair, [a, b] if a.ptr_eq(b)))
     }
 
-    /// Returns the number of values that the joined arrays' dictionary has.
+    /// Returns the number of values in the joined dictionary.
     fn num_values(&self) -> usize {
         let lengths = self.values.iter().map(|values| values.len());
         match self.are_one() {
@@ -162,7 +162,8 @@ impl<'a> Dictionaries<'a> {
     }
 }
 
-/// Returns the arrays' children, grouped by child: for each child of the type, the children of all arrays.
+/// Returns the arrays' children, grouped by child. That is, for each child of the type, this returns that child from
+/// every array.
 fn children<'a>(arrays: &[&'a ArrayData]) -> Vec<Vec<&'a ArrayData>> {
     let num_children = arrays.first().map_or(0, |array| array.child_data().len());
     let child = |ordinal| {
@@ -173,8 +174,7 @@ fn children<'a>(arrays: &[&'a ArrayData]) -> Vec<Vec<&'a ArrayData>> {
     (0..num_children).map(child).collect()
 }
 
-/// Returns the number of values in a joined dictionary and the type of its keys, if such keys cannot number all these
-/// values.
+/// Returns the number of values in a joined dictionary and its key type, if such keys cannot address all these values.
 fn excess(arrays: &[&ArrayData]) -> Option<(usize, DataType)> {
     let dictionaries = Dictionaries::of(arrays);
     if let Some(dictionaries) = &dictionaries {
@@ -226,7 +226,7 @@ fn copied(array: &ArrayData) -> Result<ArrayData> {
     Ok(copy.freeze())
 }
 
-/// Returns a dictionary array whose dictionary has only those values that its keys use.
+/// Returns the dictionary array without any unused dictionary values.
 fn with_used_values(array: &ArrayData) -> Result<ArrayData> {
     let DataType::Dictionary(key, _) = array.data_type() else {
         return Ok(array.clone());
@@ -332,7 +332,7 @@ mod tests {
         let all = concat(&parts).unwrap().unwrap();
         let expected = [expected(0, 60), expected(1000, 10), expected(50, 58)].concat();
         assert_eq!(texts(&all), expected);
-        // The 60 + 10 + 59 slots are more than the 128 values that such keys can number.
+        // The 60 + 10 + 59 slots are more than the 128 values addressable by such keys.
         let parts = [dictionary(0, 60), dictionary(1000, 10), dictionary(50, 59)];
         assert_eq!(joinable_of(&parts), 2);
         let one = [dictionary(0, 100), dictionary(0, 100)];
@@ -363,7 +363,7 @@ mod tests {
                 None,
             ))
         };
-        // The arrays use four times 43 values, because each seventh of 50 slots is a null.
+        // The arrays use four times 43 values, because every seventh of the 50 slots is null.
         let parts = [list(0), list(500), list(900), list(700)];
         assert_eq!(concat(&parts).unwrap_err().kind(), ErrorKind::Limit);
         let parts = [list(0).slice(0, 2), list(500), list(900).slice(2, 1)];

@@ -1,4 +1,4 @@
-//! Selects the layout that writes the values of a leaf array. This is the reverse of `factory`.
+//! Selects the layout for writing a leaf array's values. This is the reverse of `factory`.
 
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result, Type};
@@ -13,8 +13,8 @@ use crate::encoding::physical_values::Values;
 /// Returns the selected slots as values of the leaf's physical type.
 ///
 /// # Errors
-/// Fails with [Argument](herringbone_format::ErrorKind::Argument) if a value does not fit the stored type. The error
-/// names the value.
+/// Fails with [Argument](herringbone_format::ErrorKind::Argument), naming the value, if a value does not fit the stored
+/// type.
 pub fn values<'a>(
     leaf: &WriteLeaf,
     selected: Selected<'a>,
@@ -44,7 +44,7 @@ pub fn values<'a>(
     }
 }
 
-/// Returns true if we may have to refuse some values of the leaf's Arrow type.
+/// Returns true if we might have to refuse some values of the leaf's Arrow type.
 pub(crate) fn may_be_refused(leaf: &WriteLeaf) -> bool {
     use DataType::{Decimal32, Decimal64, Decimal128, Decimal256, Interval, Time32, Time64};
     leaf.conversion != WriteConversion::Identity
@@ -60,7 +60,7 @@ pub(crate) fn may_be_refused(leaf: &WriteLeaf) -> bool {
         )
 }
 
-/// Returns the byte count of a value whose physical type has a fixed width, that is, INT96 or FIXED_LEN_BYTE_ARRAY.
+/// Returns the byte count per value for a fixed-width byte type, that is, INT96 or FIXED_LEN_BYTE_ARRAY.
 pub(super) fn width(leaf: &WriteLeaf) -> usize {
     match leaf.physical_type {
         Type::Int96 => timestamp_96::BYTES,

@@ -5,10 +5,10 @@
 //! NAME/write.rs   slots of an array → values of a page    leaf_values   the reverse
 //! ```
 //!
-//! When reading, a layout takes the values sections of one page after another, and appends their values directly to the
-//! buffers of the array under construction. It knows nothing about levels. Instead, the column passes it the number of
-//! non-null values to append, and the positions of the nulls afterwards. When writing, a layout returns the values at
-//! the slots that the levels select, in the physical type, and encoders take them from there.
+//! When reading, a layout takes the values sections page by page and appends their values directly to the buffers of
+//! the array under construction. It knows nothing about levels. Instead, the column tells it how many non-null values
+//! to append, and passes the nulls' positions afterwards. When writing, a layout returns the values at the slots
+//! selected by the levels, converted to the physical type for the encoders.
 
 mod boolean;
 mod byte_layouts;
@@ -26,7 +26,7 @@ mod convert;
 mod entries;
 mod fixed_width;
 mod fixed_width_buffer;
-// These modules select a layout, and have the input that several layouts share when writing.
+// These modules select a layout, and hold the input shared by several layouts when writing.
 mod factory;
 mod leaf_values;
 mod selected;
@@ -49,20 +49,20 @@ use herringbone_schema::{Conversion, Int96Overflow};
 
 use crate::encoding::Rest;
 
-/// A leaf column's physical type in the file, and the Arrow type that it is read as.
+/// A leaf column's physical type in the file and its target Arrow type. Used to select the column's layout.
 #[derive(Debug, Clone)]
 pub struct LeafType {
     /// The leaf's physical type.
     pub physical_type: Type,
-    /// The number of bytes in a FIXED_LEN_BYTE_ARRAY value. This is 0 for other types.
+    /// The number of bytes per FIXED_LEN_BYTE_ARRAY value; 0 for other types.
     pub type_length: usize,
     /// The finished array's Arrow type.
     pub data_type: DataType,
     /// The arithmetic between stored integers and the integers of `data_type`.
     pub conversion: Conversion,
-    /// The way in which timestamps are treated that do not fit `data_type`.
+    /// The handling of INT96 timestamps outside the range of `data_type`.
     pub int96_overflow: Int96Overflow,
-    /// True if the order of dictionary values is significant. In this case it must be the dictionary page's order.
+    /// True if the order of dictionary values is significant. If so, it must match the dictionary page's order.
     pub is_ordered: bool,
 }
 
@@ -74,7 +74,7 @@ pub trait LeafArray: Send + Sync {
     fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()>;
 
     /// Releases the dictionary, because later pages are unlikely to need it. Returns false if the dictionary is part of
-    /// the array, or if this leaf cannot have one.
+    /// the array, or if this leaf cannot have a dictionary.
     fn drop_dictionary(&mut self) -> bool {
         false
     }
@@ -82,26 +82,25 @@ pub trait LeafArray: Send + Sync {
     /// Installs the values section of the next data page, which holds at most `num_values` values.
     fn set_page(&mut self, encoding: Encoding, values: Buffer, num_values: usize) -> Result<()>;
 
-    /// Releases the page before the next one is installed. The caller no longer needs any of its values.
+    /// Releases the page before the next one is installed, once the caller needs none of its values any more.
     fn release_page(&mut self);
 
     /// Returns how many of the next `n` values fit into the remaining offsets and into `budget` bytes. The default
-    /// returns `n`. The call is cheap if all of them fit.
+    /// returns `n`. The call is cheap if they all fit.
     fn values_that_fit(&mut self, n: usize, _budget: usize) -> Result<usize> {
         Ok(n)
     }
 
-    /// Returns an upper bound for the bytes that the next `n` slots need, including nulls. The bound is as tight as can
-    /// be computed cheaply.
+    /// Returns an upper bound for the bytes needed by the next `n` slots, including nulls. The bound is as tight as we
+    /// can cheaply make it.
     fn most_bytes(&mut self, n: usize) -> usize;
 
-    /// Returns the bytes that a decoded dictionary needs, if it has `num_values` entries and its page has `page_bytes`
-    /// bytes.
+    /// Returns the bytes needed to decode a dictionary of `num_values` entries whose page has `page_bytes` bytes.
     fn dictionary_bytes(&self, _page_bytes: usize, _num_values: usize) -> usize {
         0
     }
 
-    /// Returns the additional bytes that an installed page needs, if its values section has `_value_bytes` bytes.
+    /// Returns the additional bytes needed by an installed page whose values section has `_value_bytes` bytes.
     fn page_bytes(&self, _encoding: Encoding, _value_bytes: usize) -> usize {
         0
     }
@@ -125,10 +124,11 @@ pub trait LeafArray: Send + Sync {
     /// Skips the next `n` values of the page.
     fn skip(&mut self, n: usize) -> Result<()>;
 
-    /// Returns the part of the page that follows the values appended or skipped so far.
+    /// Returns the rest of the page, after the values appended or skipped so far.
     fn rest(&self) -> Rest<'_>;
 
-    /// Appends the next `n` values to the new slots `start..start + slots` of `validity`, in which `n` bits are set.
+    /// Appends the next `n` values to the new slots `start..start + slots` of `validity`, exactly `n` of which are
+    /// valid.
     fn append_spread(
         &mut self,
         n: usize,
@@ -153,10 +153,10 @@ pub trait LeafArray: Send + Sync {
     }
 
     /// Spreads values over nulls. The slots `start..start + slots` of `validity` are new, and the values for its set
-    /// bits were appended last. The caller skips this if all bits are set.
+    /// bits must be the last ones appended. Callers skip this step if all bits are set.
     fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<()>;
 
-    /// Returns the number of bytes that the unfinished array holds.
+    /// Returns the number of bytes held by the unfinished array.
     fn bytes(&self) -> usize;
 
     /// Returns the array of all slots added since the last call, with `nulls` if there are any.

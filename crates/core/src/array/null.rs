@@ -1,5 +1,5 @@
-//! Reads and writes columns that have only nulls, whatever their physical type. A value in the file is an error,
-//! because it would be lost (LogicalTypes, "UNKNOWN (always null)").
+//! Reads and writes all-null columns of any physical type (LogicalTypes, "UNKNOWN (always null)"). A value in the file
+//! is an error, because it would be lost.
 
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ impl LeafArray for NullLeaf {
     }
 }
 
-/// Returns the values of a column that has only nulls, so there are none.
+/// Returns the values of an all-null column, that is, none.
 pub(super) fn values(leaf: &WriteLeaf, width: usize) -> Values<'static> {
     match leaf.physical_type {
         Type::Boolean => Values::Boolean {

@@ -1,7 +1,7 @@
-//! The layouts' input when writing: a leaf array's non-null slots, as a slice.
+//! A leaf array's non-null slots as a slice. This is the layouts' input when writing.
 //!
 //! If an array contains no nulls and its values are stored unchanged, we borrow its buffer. Otherwise we copy the
-//! non-null slots to scratch memory, and convert them during the copy. The scratch memory is reused between blocks.
+//! non-null slots to scratch memory, which is reused between blocks, converting them on the way.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use herringbone_arrow::buffer::NullBuffer;
 use herringbone_format::{Error, Result};
 use herringbone_kernels::filter::filter;
 
-/// Scratch memory that is reused for each block.
+/// Scratch memory, reused for each block.
 #[derive(Debug, Default)]
 pub struct Scratch {
     pub(in crate::array) int32: Vec<i32>,
@@ -23,7 +23,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Returns the number of bytes that this memory holds.
+    /// Returns the number of bytes held by this memory.
     pub fn heap_bytes(&self) -> usize {
         4 * (self.int32.capacity() + self.float.capacity())
             + 8 * (self.int64.capacity() + self.double.capacity())
@@ -38,7 +38,7 @@ pub struct Selected<'a> {
     pub array: &'a ArrayRef,
     /// The array's nulls.
     pub nulls: Option<&'a NullBuffer>,
-    /// The selected slots in order. Null slots among them are left out.
+    /// The selected slots in order, skipping null slots.
     pub ranges: &'a [Range<usize>],
 }
 
@@ -84,7 +84,7 @@ impl<'a> Selected<'a> {
         out.extend(values.iter().map(|value| with(*value)));
     }
 
-    /// Does what [`Self::dense`] does, for memory with a shorter lifetime.
+    /// Does the work of [`Self::dense`] for memory with a shorter lifetime.
     pub(in crate::array) fn dense_local<'b, T: Copy + 'static>(
         &self,
         values: &'b [T],

@@ -1,16 +1,16 @@
-//! Builds a filter that is as large as it needs to be.
+//! Builds a bloom filter of the right size without knowing the number of values up front.
 
 use super::{BloomFilter, most_blocks};
 use herringbone_format::{Error, Result};
 
-/// The number of collected hashes at which we remove duplicates for the first time.
+/// The number of hashes to collect before removing duplicates for the first time.
 const FIRST_LOOK: usize = 1 << 12;
 
-/// A builder that accepts the hashes of values and creates the smallest filter of the required quality.
+/// A builder that collects value hashes and creates the smallest filter with the requested false positive rate.
 ///
-/// If the number of distinct values is given, the bits are set immediately, and if there were fewer values, the filter
-/// is halved at the end. Otherwise, the builder retains the distinct hashes, 8 bytes each, until all values are
-/// inserted, or until the filter would reach its maximum size.
+/// If you know the number of distinct values, bits are set immediately, and the filter is halved at the end if there
+/// turn out to be fewer values. Otherwise, the builder retains the distinct hashes at 8 bytes each, until all values
+/// are inserted or the filter would reach its maximum size.
 #[derive(Debug, Clone)]
 pub struct BloomFilterBuilder {
     fpp: f64,
@@ -21,19 +21,18 @@ pub struct BloomFilterBuilder {
 /// The values inserted so far.
 #[derive(Debug, Clone)]
 enum Seen {
-    /// Hashes that may contain duplicates. When there are `look` of them, we remove the duplicates.
+    /// Hashes, possibly with duplicates. Once there are `look` hashes, we remove the duplicates.
     Hashes { hashes: Vec<u64>, look: usize },
-    /// The bits of a large enough filter.
+    /// A large enough filter, whose bits we set directly.
     Filter(BloomFilter),
 }
 
 impl BloomFilterBuilder {
-    /// Creates a builder for a filter of at most `max_bytes` bytes. We round this down to a power of two from 32 to
-    /// 2^30.
+    /// Creates a builder for a filter of at most `max_bytes` bytes, rounded down to a power of two from 32 to 2^30.
     ///
-    /// The filter's share of false positives is at most `fpp`, as long as `max_bytes` suffices for this. Pass the
-    /// expected number of distinct values as `distinct_values` if you know it. If there are more values, false
-    /// positives become more frequent.
+    /// The filter's false positive rate is at most `fpp`, as long as `max_bytes` suffices. Pass the expected number of
+    /// distinct values as `distinct_values` if you know it. If there turn out to be more, false positives become more
+    /// frequent.
     ///
     /// # Errors
     ///
@@ -77,7 +76,7 @@ impl BloomFilterBuilder {
         }
     }
 
-    /// Removes duplicate hashes, and switches to a filter once the filter would reach its maximum size.
+    /// Removes duplicate hashes, switching to a filter once it would reach its maximum size.
     #[cold]
     fn look_through(&mut self) {
         let Seen::Hashes { hashes, look } = &mut self.seen else {
@@ -92,7 +91,7 @@ impl BloomFilterBuilder {
         }
     }
 
-    /// Returns the number of bytes that the builder holds.
+    /// Returns the number of bytes held by the builder.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         match &self.seen {
@@ -125,8 +124,8 @@ fn filter_of(hashes: &[u64], blocks: usize) -> BloomFilter {
     filter
 }
 
-/// Returns the smallest number of blocks sufficient for `values` distinct values. It is a power of two of at most
-/// `most`. The share of false positives does not exceed `fpp`, unless `most` is reached.
+/// Returns the smallest number of blocks for `values` distinct values, a power of two of at most `most`. The false
+/// positive rate stays within `fpp` unless `most` is reached.
 fn blocks_for(values: u64, fpp: f64, most: usize) -> usize {
     let mut blocks = 1;
     while blocks < most && expected(values as f64 / blocks as f64) > fpp {
@@ -137,10 +136,11 @@ fn blocks_for(values: u64, fpp: f64, most: usize) -> usize {
 
 /// Returns the expected probability of a false positive if blocks have `values_per_block` values on average.
 ///
-/// The actual number of values per block has a Poisson distribution. If a block has `k` values, each of its bits is
-/// unset with a probability of (31/32)^k, and a look-up checks eight bits.
+/// The actual number of values per block has a Poisson distribution. In a block with `k` values, each bit is unset with
+/// probability (31/32)^k, and a look-up checks eight bits.
 pub(super) fn expected(values_per_block: f64) -> f64 {
-    // All bits are set in this case. Besides, the probability of an empty block is too small for a float.
+    // In practice all bits are set here. For much larger numbers, the probability of an empty block would also
+    // underflow.
     if values_per_block > 500.0 {
         return 1.0;
     }

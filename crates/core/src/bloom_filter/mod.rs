@@ -1,4 +1,4 @@
-//! Split block bloom filters, which rule out values that are not in a column chunk (BloomFilter, "Split Block Bloom
+//! Split block bloom filters, used to rule out values missing from a column chunk (BloomFilter, "Split Block Bloom
 //! Filter").
 //!
 //! ```text
@@ -7,7 +7,7 @@
 //! hash   = | selects the block, 32 bits | times 8 odd numbers: one bit of each word, 32 bits |
 //! ```
 //!
-//! A `BloomFilterBuilder` accepts the hashes of values and determines how large the filter must be.
+//! A `BloomFilterBuilder` collects value hashes and determines the filter's size.
 
 mod builder;
 #[cfg(test)]
@@ -24,7 +24,7 @@ use twox_hash::XxHash64;
 /// The number of bytes per block.
 pub const BLOCK_BYTES: usize = 32;
 
-/// The factors that select the bits in a block's words, from the specification.
+/// The specification's factors for selecting bits in a block's words.
 const SALT: [u32; 8] = [
     0x47b6_137b,
     0x4497_4d91,
@@ -36,7 +36,7 @@ const SALT: [u32; 8] = [
     0x5c6b_fb31,
 ];
 
-/// Returns the hash of a value. This is XXH64 with seed 0 of the PLAIN value. Byte arrays are hashed without their
+/// Returns a value's hash: XXH64 with seed 0 over the PLAIN value, except that byte arrays are hashed without their
 /// length.
 #[must_use]
 pub fn hash(value: &[u8]) -> u64 {
@@ -55,12 +55,12 @@ pub fn hash(value: &[u8]) -> u64 {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BloomFilter {
-    /// The blocks. Their number is a power of two, unless another writer chose a different one.
+    /// The blocks. Usually their number is a power of two, but other writers can choose any number.
     blocks: Vec<[u32; 8]>,
 }
 
 impl BloomFilter {
-    /// Creates an empty filter of at most `bytes` bytes. We round this down to a power of two from 32 to 2^30.
+    /// Creates an empty filter of at most `bytes` bytes, rounded down to a power of two from 32 to 2^30.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
         Self::with_blocks(most_blocks(bytes))
@@ -73,8 +73,8 @@ impl BloomFilter {
         }
     }
 
-    /// Creates a filter from the bits that follow the header in a file. Returns `None` if there are no bits, or if they
-    /// do not consist of whole blocks.
+    /// Creates a filter from the bits after the header in a file. Returns `None` if there are no bits or if they aren't
+    /// whole blocks.
     #[must_use]
     pub fn from_bits(bits: &[u8]) -> Option<Self> {
         let (blocks, rest) = bits.as_chunks::<BLOCK_BYTES>();
@@ -109,7 +109,7 @@ impl BloomFilter {
         }
     }
 
-    /// Returns true if the value with this hash may have been added, and false if it was certainly not added.
+    /// Returns true if the value with this hash might have been added. If this returns false, it certainly wasn't.
     #[must_use]
     pub fn check_hash(&self, hash: u64) -> bool {
         let block = self.blocks.get(block_of(hash, self.blocks.len()));
@@ -118,8 +118,8 @@ impl BloomFilter {
 
     /// Halves the filter as long as the probability of a false positive is at most `fpp`.
     ///
-    /// If a filter has twice as many blocks, a hash uses one more bit to select its block. So a filter of half the size
-    /// is this one with each pair of adjacent blocks merged.
+    /// This works because a hash needs one more bit to select among twice as many blocks. That is, merging each pair of
+    /// adjacent blocks gives exactly the filter of half the size.
     pub(crate) fn fold_to(&mut self, fpp: f64) {
         while self.blocks.len() > 1 {
             let folded = || {
@@ -151,7 +151,7 @@ impl BloomFilter {
         header.finish()
     }
 
-    /// Appends the bits, which follow the header in a file.
+    /// Appends the bits, to be written after the header.
     pub fn encode_bits(&self, out: &mut Vec<u8>) {
         out.reserve(self.num_bytes());
         for word in self.blocks.iter().flatten() {
@@ -160,14 +160,14 @@ impl BloomFilter {
     }
 }
 
-/// Returns the index of the block, out of `num_blocks`, that the upper half of a hash selects.
+/// Returns the index of the block selected by the upper half of a hash, out of `num_blocks` blocks.
 #[inline]
 pub fn block_of(hash: u64, num_blocks: usize) -> usize {
-    // The cast is lossless, because the result is less than the number of blocks, which is at most 2^26.
+    // The cast is lossless, because the result is below the number of blocks, and there are at most 2^26.
     (((hash >> 32) * num_blocks as u64) >> 32) as usize
 }
 
-/// Returns true if a block, in its file format, contains all bits that a hash selects.
+/// Returns true if a block, in its file format, has all bits selected by a hash.
 pub fn check_block(block: &[u8; BLOCK_BYTES], hash: u64) -> bool {
     has_bits(&words(block), hash)
 }
@@ -187,13 +187,13 @@ fn has_bits(block: &[u32; 8], hash: u64) -> bool {
     words.fold(true, |all, (word, mask)| all & (word & mask != 0))
 }
 
-/// Returns the greatest number of blocks that fits in `bytes` bytes. It is a power of two, and at least one.
+/// Returns the largest power of two of blocks that fits in `bytes` bytes, and at least one.
 fn most_blocks(bytes: usize) -> usize {
     let blocks = (bytes / BLOCK_BYTES).clamp(1, (1 << 30) / BLOCK_BYTES);
     1 << blocks.ilog2()
 }
 
-/// Returns the bits that the lower half of a hash selects in a block, one in each word.
+/// Returns the block bits selected by the lower half of a hash, one per word.
 #[inline]
 fn mask(hash: u64) -> [u32; 8] {
     SALT.map(|salt| 1 << ((hash as u32).wrapping_mul(salt) >> 27))
@@ -208,8 +208,8 @@ fn lay_over(a: &[u32; 8], b: &[u32; 8]) -> [u32; 8] {
     both
 }
 
-/// Returns the probability that all bits of a random hash are set. This is the mean, over all blocks, of the product of
-/// the shares of set bits in the block's words.
+/// Returns the probability that a random hash finds all its bits set. For each block, we multiply the shares of set
+/// bits in its words, then take the mean over all blocks.
 fn probability(blocks: impl Iterator<Item = [u32; 8]>, count: usize) -> f64 {
     let share = |word: u32| f64::from(word.count_ones()) / 32.0;
     let sum: f64 = blocks

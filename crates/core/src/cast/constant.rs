@@ -1,4 +1,4 @@
-//! Arrays in which all slots have the same value.
+//! Constant arrays, used for fields missing from a file.
 
 use herringbone_arrow::array::{Array as _, ArrayRef, make_array, new_null_array};
 use herringbone_arrow::schema::DataType;
@@ -40,7 +40,7 @@ impl Constant {
     }
 }
 
-/// Returns the minimum byte count of a null, whose bits are rounded up to one byte.
+/// Returns the minimum byte count of a null, rounding bits up to a whole byte.
 pub fn null_bytes(data_type: &DataType) -> usize {
     match data_type {
         DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(0).max(1),

@@ -39,8 +39,8 @@ pub(super) fn decimal_digits(data_type: &DataType) -> Option<(i16, i16)> {
     })
 }
 
-/// Converts integers and decimals to decimals. Each value is multiplied by 10 to the power of `zeros`, because the
-/// target type has that many more digits after the decimal point.
+/// Converts integers and decimals to decimals. Each value is multiplied by 10 to the power of `zeros`, the number of
+/// additional digits after the decimal point in the target type.
 ///
 /// # Errors
 /// Fails with Unsupported if a value does not fit the target type.

@@ -1,8 +1,8 @@
-//! Casts of arrays to a type that can represent each of their values. The one exception is times: we truncate these if
+//! Lossless array casts, to a type that can represent every value. The one exception is times, which are truncated if
 //! you ask for it.
 //!
-//! A read needs them if the caller wants a schema with other types than the file's, for example for files whose types
-//! were widened over time.
+//! A read needs casts if the caller's schema has different types than the file, for example when types were widened
+//! over time.
 
 use std::sync::Arc;
 
@@ -21,14 +21,14 @@ mod decimal;
 pub use constant::{Constant, null_bytes};
 use decimal::{decimal, decimal_digits, decimal_places};
 
-/// The way in which times are cast.
+/// The strictness of casts between times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TimeCasts {
     /// Times keep their value and their kind. If this is impossible, the cast fails.
     #[default]
     Exact,
     /// Times are truncated toward zero if the wanted unit is coarser. A timestamp without a time zone can become a
-    /// timestamp in UTC, and the other way round.
+    /// timestamp in UTC, and vice versa.
     Loose,
 }
 
@@ -43,7 +43,7 @@ pub struct Cast {
 enum Kind {
     /// A number to a wider number.
     Widen,
-    /// An integer or decimal to a decimal. This multiplies by this power of ten.
+    /// An integer or decimal to a decimal, multiplying by this power of ten.
     Decimal(u32),
     /// A count of time units to another unit.
     Time(Factor),
@@ -60,20 +60,20 @@ enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Factor {
     Multiply(i64),
-    /// Division, in which a remainder is an error.
+    /// Division, failing if there is a remainder.
     Divide(i64),
-    /// Division in which the remainder is dropped.
+    /// Division, dropping any remainder.
     Truncate(i64),
 }
 
 impl Cast {
     /// Creates a cast between two types. Returns `None` if the target type cannot represent the source type's values.
-    /// If it depends on the values whether the cast succeeds, then [`Self::apply`] checks them.
+    /// If success depends on the values themselves, [`Self::apply`] checks them.
     pub fn new(from: &DataType, to: &DataType) -> Option<Self> {
         Self::with(TimeCasts::Exact, from, to)
     }
 
-    /// Creates a cast between two types as [`Self::new`] does, but lets you choose how times are cast.
+    /// Creates a cast between two types like [`Self::new`], but lets you choose how times are cast.
     pub fn with(times: TimeCasts, from: &DataType, to: &DataType) -> Option<Self> {
         use DataType as T;
         let kind = match (from, to) {
@@ -108,7 +108,7 @@ impl Cast {
         &self.to
     }
 
-    /// Returns the number of value bytes that [`Self::apply`] allocates. Contiguous text and bytes need none, because
+    /// Returns the number of value bytes allocated by [`Self::apply`]. Contiguous text and bytes need none, because
     /// they are not copied.
     pub fn bytes(&self, array: &ArrayRef) -> usize {
         let slot = match &self.kind {
@@ -149,7 +149,7 @@ impl Cast {
     }
 }
 
-/// Declares the widening conversions of numbers. We use those that [`From`] implements.
+/// Declares the widening number conversions, based on the standard [`From`] implementations.
 macro_rules! widenings {
     ($($from:ident => $($to:ident)+;)*) => {
         fn is_widening(from: &DataType, to: &DataType) -> bool {
@@ -205,7 +205,7 @@ fn time_factor(times: TimeCasts, from: &DataType, to: &DataType) -> Option<Facto
     let is_loose = times == TimeCasts::Loose;
     const SECONDS_OF_DAY: i64 = 86_400;
     let (from, to) = match (from, to) {
-        // A date has no time zone, so it only becomes a timestamp without one.
+        // A date has no time zone, so it only becomes a timestamp without a time zone.
         (T::Date32, T::Timestamp(unit, None)) => {
             return Some(Factor::Multiply(SECONDS_OF_DAY * per_second(*unit)));
         }

@@ -1,7 +1,7 @@
 //! Reads the values of a column chunk's dictionary without its data pages.
 //!
-//! A filter tests these values. If all pages refer to the dictionary, this may rule out the whole chunk, so that its
-//! data pages need not be read.
+//! A filter tests these values. If all pages refer to the dictionary, this can rule out the whole chunk without reading
+//! its data pages.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub struct DictionaryValues {
 }
 
 impl DictionaryValues {
-    /// Creates a reader for the dictionary that lies at `place` in the file.
+    /// Creates a reader for the dictionary at `place` in the file.
     pub fn new(
         plan: Arc<ColumnPlan>,
         (options, chunk): (Arc<PageReaderOptions>, PageReaderChunk),
@@ -48,7 +48,7 @@ impl DictionaryValues {
     /// Returns the dictionary's values, or `None` if the chunk starts with another page.
     ///
     /// # Errors
-    /// Fails with any error that the page causes.
+    /// Fails with any error caused by the page.
     pub fn poll(&mut self) -> Result<Step<Option<ArrayRef>>> {
         if let Step::Need(range) = self.pages.header(&mut self.memory)? {
             return Ok(Step::Need(range));
@@ -61,8 +61,8 @@ impl DictionaryValues {
             return Ok(Step::Ready(None));
         };
         let mut array = leaf_array(&self.plan.leaf_type)?;
-        // The number of entries is bounded by the bytes here. If it claims entries without any bytes, reading the chunk
-        // detects this later as an error.
+        // We cap the number of entries at the byte count. If the header claims entries without any bytes, reading the
+        // chunk detects the error later.
         let entries = num_values.min(values.len());
         let bytes = array.dictionary_bytes(values.len(), entries);
         self.memory.reserve(MemoryUse::Dictionary, bytes as u64)?;

@@ -1,4 +1,4 @@
-//! Decodes columns without repetition levels, in which each level is a row.
+//! Decodes columns without repetition levels, where each level is a row.
 
 use herringbone_format::{Error, Result};
 
@@ -7,7 +7,7 @@ use super::selection::SelectionRun;
 use crate::Step;
 
 impl ColumnChunkDecoder {
-    /// Decodes until the column batch has `max_rows` rows, is full, or no selected row is left.
+    /// Decodes until the column batch has `max_rows` rows or is full, or until no selected row is left.
     pub(super) fn fill_flat(&mut self, max_rows: usize) -> Result<Step<()>> {
         while self.batch.rows() < max_rows {
             if matches!(self.rows.run(), SelectionRun::Done | SelectionRun::Unknown) {
@@ -26,7 +26,7 @@ impl ColumnChunkDecoder {
                 }
                 continue;
             }
-            // We look at the run again, because opening a page may have skipped rows.
+            // We look at the run again, because opening a page might have skipped rows.
             match self.rows.run() {
                 SelectionRun::Done | SelectionRun::Unknown => break,
                 SelectionRun::Skip(rows) => self.skip_flat(rows)?,
@@ -52,9 +52,9 @@ impl ColumnChunkDecoder {
         Ok(())
     }
 
-    /// Takes `rows` rows, but no further than the end of the open page. Returns false if the column batch is full.
+    /// Takes `rows` rows, stopping at the end of the open page. Returns false if the column batch is full.
     fn take_flat(&mut self, rows: usize) -> Result<bool> {
-        // There are at most as many values as rows. So if this many values fit, the values of this many rows fit too.
+        // A row has at most one value, so if this many values fit, this many rows fit too.
         let rows = rows.min(self.pages.levels_left());
         let rows = self.batch.fitting(rows, self.pages.is_lost())?;
         if rows == 0 {

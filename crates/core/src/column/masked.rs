@@ -1,4 +1,4 @@
-//! Decodes rows selected by a mask. If runs are short, this decodes all rows and drops the unselected ones.
+//! Decodes rows selected by a mask. If runs are short, it's cheaper to decode all rows and drop the unselected ones.
 
 use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_format::Result;
@@ -7,8 +7,8 @@ use super::ColumnChunkDecoder;
 use super::selection::end_of_ones;
 use crate::page::BLOCK_LEVELS;
 
-/// The minimum length of a gap worth skipping, in words of the mask. A word stands for 64 rows, and in a gap none of
-/// them is selected.
+/// The minimum length of a gap worth skipping, in mask words. A word covers 64 rows, none of which are selected in a
+/// gap.
 const GAP_WORDS: usize = 4;
 
 impl ColumnChunkDecoder {
@@ -25,7 +25,7 @@ impl ColumnChunkDecoder {
     /// batch is full.
     pub(super) fn take_masked(&mut self, mask: &BooleanBuffer, max_rows: usize) -> Result<bool> {
         let left = self.pages.levels_left();
-        // We take at most a block, so that it stays in the L1 cache until its unselected rows are dropped.
+        // We take at most a block at a time, so that it's still in the L1 cache when we drop its unselected rows.
         let mask = mask.slice(0, mask.len().min(left).min(BLOCK_LEVELS));
         let rows = match stretch(&mask, max_rows) {
             Stretch::Unselected(rows) => return self.skip_flat(rows).map(|()| true),
@@ -47,10 +47,10 @@ impl ColumnChunkDecoder {
     }
 }
 
-/// The first rows of a mask, and what to do with them.
+/// A mask's first rows, classified by how to decode them.
 #[derive(Debug, PartialEq, Eq)]
 enum Stretch {
-    /// A number of rows, none selected.
+    /// A number of rows to skip, since none is selected.
     Unselected(usize),
     /// A number of rows to decode together, because enough of them are selected.
     Selected(usize),

@@ -1,8 +1,8 @@
 //! Decodes one leaf of one column chunk: pages come in, and column batches of an Arrow array come out.
 //!
 //! A [`ColumnChunkDecoder`] is a state machine without I/O. [`ColumnChunkDecoder::poll`] decodes until the column batch
-//! has the requested rows. If bytes are missing, it stops with [`Step::Need`], but without losing any progress, so you
-//! can supply the bytes and call it again. The decoder consists of three parts:
+//! has the requested rows. If bytes are missing, it stops with [`Step::Need`] without losing any progress, so you can
+//! supply the bytes and call it again. The decoder consists of three parts:
 //!
 //! ```text
 //! RowWalk        the rows of the row group: the next ones, selected or not, and the ends of column batches
@@ -16,9 +16,9 @@
 //! 2. If no row of the page is selected, it returns the number of rows skipped, and the `RowWalk` advances past them.
 //! 3. Otherwise it reads the body (`PageReader::body`: checksum, decryption, decompression). The `BatchBuilder`
 //!    receives the values section or the dictionary, and the cursor keeps the levels.
-//! 4. `fill_flat` or `fill_nested` gets the next run of rows from the walk, and asks the builder how many of them fit.
+//! 4. `fill_flat` or `fill_nested` gets the next run of rows from the walk, and asks the builder how many rows fit.
 //! 5. The builder takes the selected rows' levels from the cursor, and appends validity, ancestors and values. Values
-//!    of unselected rows are skipped. But if runs are too short to be decoded one by one, `take_masked` decodes all
+//!    of unselected rows are skipped. However, if runs are too short to decode one by one, `take_masked` decodes all
 //!    rows and drops the unselected ones.
 //! 6. `BatchBuilder::finish` returns the column batch, which owns its memory reservation.
 
@@ -39,7 +39,7 @@ use crate::page::{
     BLOCK_LEVELS, PageMap, PageReader, PageReaderChunk, PageReaderOptions, PageStart, SharedPage,
 };
 
-// The parts of a column and the functions that decode each kind of column.
+// A column's parts, and the decoding functions for each kind of column.
 mod batch_builder;
 mod page_cursor;
 mod row_walk;
@@ -63,10 +63,10 @@ use row_walk::RowWalk;
 use selection::{RowRanges, RowSelector, SelectionCursor};
 use sibling_levels::{ListLevels, SharedListPlan};
 
-/// The heap bytes that a column needs in addition to its pages, dictionary and array.
+/// The heap bytes needed by a column on top of its pages, dictionary and array.
 const COLUMN_BYTES: usize = 512;
 
-/// The facts about a leaf that do not depend on the row group.
+/// Everything about a leaf that doesn't depend on the row group, so that all of a file's chunks can share it.
 #[derive(Debug)]
 pub struct ColumnPlan {
     /// The ordinal of the leaf in the Parquet schema.
@@ -77,28 +77,28 @@ pub struct ColumnPlan {
     pub leaf_type: LeafType,
     /// The highest definition level.
     pub max_def_level: u8,
-    /// The highest repetition level. This is 0 if the leaf is not in a list.
+    /// The highest repetition level; 0 if the leaf is not in a list.
     pub max_rep_level: u8,
-    /// The lowest definition level at which the leaf has a slot, because the innermost list has an element there.
+    /// The lowest definition level with a slot for the leaf, because the innermost list has an element there.
     pub slot_def: u8,
-    /// True if the leaf itself may be null, and not only its ancestors.
+    /// True if the leaf itself can be null, not just its ancestors.
     pub nullable: bool,
-    /// The ancestors that this leaf records for itself and its siblings.
+    /// The ancestors recorded by this leaf, for itself and its siblings.
     pub nesting_plans: Vec<NestingPlan>,
-    /// The lists above the leaf that also contain other leaves.
+    /// The lists shared with other leaves.
     pub shared_lists: Vec<SharedListPlan>,
     /// True if damaged pages become nulls.
     pub null_pages: bool,
     /// The maximum number of slots in a column batch, unless a single row has more.
     pub max_slots: usize,
-    /// The size in bytes at which a column batch ends. A batch always has at least one row.
+    /// The size in bytes at which a column batch ends. A batch always has at least one row, even if that row is larger.
     pub column_batch_bytes: usize,
     /// The maximum number of bytes in one row. A longer row is an error.
     pub row_bytes: usize,
 }
 
 impl ColumnPlan {
-    /// Returns the leaf path, for errors. We do not store it, because names may be long and many leaves share them.
+    /// Returns the leaf path, for errors. We don't store it, because names can be long and are shared by many leaves.
     pub fn path(&self) -> String {
         self.schema.column_path(self.leaf)
     }
@@ -110,20 +110,20 @@ impl ColumnPlan {
     }
 }
 
-/// The facts that a column needs to know about a row group's selected rows.
+/// A column's view of the selected rows in its row group.
 #[derive(Debug, Clone)]
 pub struct ColumnRows {
     /// The ordinal of the row group in the file.
     pub row_group: usize,
     /// The number of rows in the row group, selected or not.
     pub num_rows: u64,
-    /// The selected rows that the plan already knows.
+    /// The selected rows already known when planning.
     pub ranges: RowRanges,
-    /// The selected rows after the ranges. More of them may become known during decoding.
+    /// The selected rows after the ranges. More can become known during decoding.
     pub selectors: Selectors,
     /// The number of rows per batch.
     pub batch_rows: usize,
-    /// The number of selected rows emitted before the first of these rows.
+    /// The number of selected rows emitted before these rows.
     pub rows_before: u64,
 }
 
@@ -147,7 +147,7 @@ impl ColumnRows {
     }
 }
 
-/// The selected rows that follow the planned ranges.
+/// The selected rows after the planned ranges.
 #[derive(Debug, Clone, Default)]
 pub struct Selectors {
     /// The known selectors, in order.
@@ -156,7 +156,7 @@ pub struct Selectors {
     pub is_open: bool,
 }
 
-/// A split of a column chunk. It has the rows of whole batches.
+/// A split of a column chunk, covering the rows of whole batches. Splits let several threads decode one chunk.
 #[derive(Debug, Clone)]
 pub struct ColumnSplit {
     /// The split's rows, counted from the first row of the row group.
@@ -165,20 +165,20 @@ pub struct ColumnSplit {
     pub begin: PageOfRow,
     /// The page that contains the first row after the split, if there is one.
     pub end: Option<PageOfRow>,
-    /// The split's pages that other splits decode too, in order.
+    /// The split's pages shared with other splits, in order.
     pub shared: Vec<SharedPage>,
 }
 
-/// A data page that contains a certain row.
+/// The data page containing a certain row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageOfRow {
     /// The page.
     pub page: PageStart,
-    /// The number of the row group's rows that start before the page.
+    /// The number of rows starting before the page, counted within the row group.
     pub rows_before: u64,
 }
 
-/// Rows of one leaf, together with the ancestors that the leaf records.
+/// Rows of one leaf, together with the ancestors recorded by the leaf.
 #[derive(Debug)]
 pub struct ColumnBatch {
     /// The ordinal of the row group in the file.
@@ -189,9 +189,9 @@ pub struct ColumnBatch {
     pub leaf: ArrayRef,
     /// The recorded ancestors, outermost first.
     pub nestings: Vec<Nesting>,
-    /// The levels of each list that the leaf shares with other leaves.
+    /// The levels of each list shared with other leaves.
     pub shared_lists: Vec<ListLevels>,
-    /// The damaged pages whose values became null.
+    /// The damaged pages with values replaced by nulls.
     pub losses: Losses,
     /// The memory reserved for the column batch.
     pub memory: Reservation,
@@ -222,7 +222,7 @@ impl ColumnChunkDecoder {
             ))));
         }
         let mut memory = ColumnMemory::new(budget);
-        // Each level in the block of decoded levels takes two bytes, one for repetition and one for definition.
+        // Each decoded level takes two bytes, one for repetition and one for definition.
         let block = usize::try_from(chunk.num_values).map_or(BLOCK_LEVELS, |n| n.min(BLOCK_LEVELS));
         let own = size_of::<Self>() + size_of::<PageReader>();
         let bytes = own + COLUMN_BYTES + 2 * block;
@@ -243,7 +243,7 @@ impl ColumnChunkDecoder {
         self.rows.extend(piece);
     }
 
-    /// Records that no more rows will be selected.
+    /// Closes the selection: no more rows will be selected.
     pub fn close_selection(&mut self) {
         self.rows.close();
     }
@@ -259,8 +259,8 @@ impl ColumnChunkDecoder {
         self.pages.restrict(split);
     }
 
-    /// Returns true if the column failed because the next split starts with a different row than expected. The chunk
-    /// must then be read as a whole.
+    /// Returns true if the column failed because the next split starts with a different row than expected. In that case
+    /// the chunk has to be read as a whole.
     #[must_use]
     pub fn is_split_wrong(&self) -> bool {
         self.pages.is_split_wrong()
@@ -283,7 +283,7 @@ impl ColumnChunkDecoder {
         (self.pages.next_offset(), self.rows.selection())
     }
 
-    /// Returns the end of the column chunk in the file, or of the next needed pages if that is known.
+    /// Returns the end of the column chunk in the file, or the end of the next needed pages if known.
     pub fn chunk_end(&self) -> u64 {
         self.pages.end()
     }
@@ -294,7 +294,7 @@ impl ColumnChunkDecoder {
         self.rows.is_done()
     }
 
-    /// Returns the index of the batch to which the next column batch belongs, counted within the row group.
+    /// Returns the batch index of the next column batch, counted within the row group.
     #[must_use]
     pub fn next_batch(&self) -> u64 {
         self.rows.next_batch()
@@ -302,9 +302,9 @@ impl ColumnChunkDecoder {
 
     /// Returns the next column batch, or `None` if no selected row is left.
     ///
-    /// Column batches end at multiples of the batch size, counted in selected rows of the row group. A column may end a
-    /// column batch early because it has too many bytes, but at the next multiple all columns of a row group are
-    /// aligned again.
+    /// Column batches end at multiples of the batch size, counted in selected rows of the row group. A column can end a
+    /// column batch early because of its size in bytes, but all of a row group's columns are aligned again at the next
+    /// multiple.
     pub fn poll(&mut self) -> Result<Step<Option<ColumnBatch>>> {
         self.decode().map_err(|error| {
             let error = self.pages.locate(error);
@@ -332,8 +332,8 @@ impl ColumnChunkDecoder {
         Ok(Step::Ready(Some(column_batch)))
     }
 
-    /// Opens a data page whose levels are not all decoded, and skips pages without selected rows. Returns false after
-    /// the last page.
+    /// Opens a data page with undecoded levels, skipping pages without selected rows. Returns false after the last
+    /// page.
     fn open_page(&mut self) -> Result<Step<bool>> {
         loop {
             match self.pages.step(&self.rows, &mut self.batch)? {
@@ -346,7 +346,7 @@ impl ColumnChunkDecoder {
     }
 }
 
-/// Returns the results of `make`. This is cheap if there are no items, as is the case for most columns.
+/// Returns the results of `make`. This is cheap if there are no items, which is typical for most columns.
 #[inline]
 pub fn each<T, U>(these: impl ExactSizeIterator<Item = T>, make: impl FnMut(T) -> U) -> Vec<U> {
     match these.len() {

@@ -1,5 +1,5 @@
 //! Decodes columns with repetition levels. A row starts at a repetition level of 0 and ends where the next row starts,
-//! which may be several pages later.
+//! possibly several pages later.
 
 use herringbone_format::{Error, Result};
 use herringbone_kernels::nesting;
@@ -9,7 +9,7 @@ use super::selection::SelectionRun;
 use crate::Step;
 
 impl ColumnChunkDecoder {
-    /// Decodes until the column batch has `max_rows` whole rows, is full, or no selected row is left.
+    /// Decodes until the column batch has `max_rows` whole rows or is full, or until no selected row is left.
     pub(super) fn fill_nested(&mut self, max_rows: usize) -> Result<Step<()>> {
         loop {
             match self.load_levels()? {
@@ -68,7 +68,7 @@ impl ColumnChunkDecoder {
         Ok(Step::Ready(()))
     }
 
-    /// Decodes the next block of levels, unless some levels are still unused. Returns false after the last page.
+    /// Decodes the next block of levels, unless there are unused levels left. Returns false after the last page.
     fn load_levels(&mut self) -> Result<Step<bool>> {
         if !self.pages.repetition().is_empty() {
             return Ok(Step::Ready(true));
@@ -79,11 +79,12 @@ impl ColumnChunkDecoder {
         }
     }
 
-    /// Returns how many of the next `rows` rows fit into the column batch, and how many decoded levels they have.
+    /// Returns how many of the next `rows` rows fit into the column batch, followed by the number of decoded levels in
+    /// these rows.
     fn fitting_rows(&mut self, mut rows: usize) -> Result<(usize, usize)> {
         loop {
             let (found, levels) = nesting::row_starts(self.pages.repetition(), rows);
-            // There are at most as many values as levels, so it is enough if this many values fit.
+            // A level has at most one value, so it's enough if this many values fit.
             let fitting = if found <= 1 && self.batch.rows() == 0 {
                 self.batch.row_must_fit(levels)?;
                 levels

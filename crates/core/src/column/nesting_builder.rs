@@ -1,4 +1,4 @@
-//! The ancestors that a leaf column records: which structs and lists are null, and how long the lists are.
+//! Records a leaf column's ancestors, that is, which structs and lists are null and how long the lists are.
 //!
 //! Sibling leaves repeat the levels of their common ancestors. So only the first leaf below a struct or list records
 //! it, and the others ignore it.
@@ -11,18 +11,17 @@ use herringbone_kernels::trim;
 
 use crate::malformed;
 
-/// An ancestor that a leaf is to record.
+/// An ancestor for a leaf to record.
 #[derive(Debug, Clone)]
 pub enum NestingPlan {
     /// A nullable struct. It has one bit for each position whose repetition level is at most `rep_level` and whose
     /// definition level is at least `slot_def`. The bit is set if the definition level is at least `valid_def`.
-    /// definition level of at least `slot_def`. The bit is set if the definition level is at least `valid_def`.
     Struct {
-        /// The highest repetition level at which a position has a slot.
+        /// The highest repetition level with a slot.
         rep_level: u8,
-        /// The lowest definition level at which a position has a slot.
+        /// The lowest definition level with a slot.
         slot_def: u8,
-        /// The lowest definition level at which a slot is valid.
+        /// The lowest definition level of a valid slot.
         valid_def: u8,
     },
     /// A list or map, with 32-bit or 64-bit offsets.
@@ -59,7 +58,7 @@ pub struct Nesting {
     pub slots: usize,
     /// The validity of the slots, or `None` if all are valid.
     pub validity: Option<NullBuffer>,
-    /// The offsets of a list. There is one more than it has slots. `None` for a struct.
+    /// A list's offsets, one more than its slots, or `None` for a struct.
     pub offsets: Option<Offsets>,
 }
 

@@ -1,7 +1,7 @@
-//! Counts the rows that start in each page, if only the repetition levels show it.
+//! Counts the rows starting in each page when only the repetition levels can tell.
 //!
 //! Version 1 headers count levels, not rows. To decode pages of lists in parallel, a reader must first know which rows
-//! they contain. We keep the pages decompressed for this purpose, so that the later decoders need not do it again.
+//! they contain. Counting means decompressing, so we keep the decompressed pages for the decoders to reuse.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::Step;
 use crate::budget::{Budget, ColumnMemory, Reservation};
 use crate::page::{Page, PageReader, PageReaderChunk, PageReaderOptions, SharedPage};
 
-/// A counter of the rows that start in one column chunk's pages, page by page.
+/// A counter of the rows starting in each of a column chunk's pages.
 pub struct RowCounter {
     pages: PageReader,
     /// The pages not counted yet.
@@ -55,7 +55,7 @@ impl RowCounter {
         self.pages.end()
     }
 
-    /// Returns the number of rows that start in the next page, or `None` after the last page.
+    /// Returns the number of rows starting in the next page, or `None` after the last page.
     ///
     /// # Errors
     /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt),

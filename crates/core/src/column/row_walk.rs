@@ -1,7 +1,7 @@
-//! The walk of a column over its row group's rows.
+//! A column's walk over its row group's rows.
 //!
-//! Each column walks on its own, because columns have their pages at different rows. So that the columns of a row group
-//! still fit together, the walk ends column batches at fixed rows.
+//! Each column walks on its own, because its pages start at different rows than other columns' pages. So that a row
+//! group's columns still line up, the walk ends column batches at fixed rows.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub(super) struct RowWalk {
     selection: SelectionCursor,
     /// The number of rows in the row group.
     num_rows: u64,
-    /// The number of selected rows per batch. This is the distance between the fixed ends of column batches.
+    /// The number of selected rows per batch, that is, the distance between the fixed ends of column batches.
     batch_rows: usize,
     /// The number of selected rows in earlier column batches.
     emitted: usize,
@@ -51,7 +51,7 @@ impl RowWalk {
         self.selection.extend(piece);
     }
 
-    /// Records that no more rows will be selected.
+    /// Closes the selection: no more rows will be selected.
     pub(super) fn close(&mut self) {
         self.selection.close();
     }
@@ -80,7 +80,7 @@ impl RowWalk {
         self.selection.position()
     }
 
-    /// Advances by `rows` rows. This must be at most the length of [`Self::run`] or of the [mask](Self::mask).
+    /// Advances by `rows` rows. `rows` must not exceed the length of [`Self::run`] or the [mask](Self::mask).
     pub(super) fn advance(&mut self, rows: usize) {
         self.selection.advance(rows);
     }
@@ -90,7 +90,7 @@ impl RowWalk {
         self.is_in_selected_row = is_selected;
     }
 
-    /// Returns true if the last level belongs to a selected row, which may continue in the next page.
+    /// Returns true if the last level belongs to a selected row, which might continue in the next page.
     pub(super) fn is_in_selected_row(&self) -> bool {
         self.is_in_selected_row
     }
@@ -105,7 +105,7 @@ impl RowWalk {
         self.batch_rows - self.emitted % self.batch_rows
     }
 
-    /// Returns the index of the batch to which the next column batch belongs, counted within the row group.
+    /// Returns the batch index of the next column batch, counted within the row group.
     pub(super) fn next_batch(&self) -> u64 {
         (self.emitted / self.batch_rows) as u64
     }
@@ -130,7 +130,7 @@ impl RowWalk {
         }
     }
 
-    /// Checks that another row may start after the last selected one.
+    /// Checks that there's still room for a row after the last selected row.
     ///
     /// # Errors
     /// Fails with Corrupt if all rows of the row group have already started.

@@ -1,7 +1,7 @@
 //! The selected rows of a row group.
 //!
-//! A selection may grow while a column is decoded, because an earlier stage of the filter finds the selected rows batch
-//! by batch. Until the selection is closed, a walk may reach a point at which it does not know the next row yet
+//! A selection can grow while a column is being decoded, because an earlier stage of the filter finds the selected rows
+//! batch by batch. Until the selection is closed, a walk might reach a point where the next row is still unknown
 //! (`SelectionRun::Unknown`).
 
 use std::collections::VecDeque;
@@ -18,8 +18,8 @@ pub type RowRanges = Arc<[Range<u64>]>;
 pub enum RowSelector {
     /// Ranges of rows.
     Ranges(RowRanges),
-    /// One bit per row, starting at the row `start`. The last bit is set. We use a mask if runs are too short to be
-    /// decoded one by one.
+    /// One bit per row, starting at the row `start`. The last bit is set. We use a mask if runs are too short to decode
+    /// one by one.
     Mask {
         /// The row of the first bit.
         start: u64,
@@ -37,7 +37,7 @@ impl RowSelector {
         }
     }
 
-    /// Returns the first row that may be selected.
+    /// Returns the first row of the selector.
     pub fn start(&self) -> u64 {
         match self {
             Self::Ranges(ranges) => ranges.first().map_or(0, |range| range.start),
@@ -45,8 +45,7 @@ impl RowSelector {
         }
     }
 
-    /// Returns the end of the first `wanted` selected rows, that is, the row after the last of them. If `wanted` is 0,
-    /// this returns the start.
+    /// Returns the row after the first `wanted` selected rows, or the start if `wanted` is 0.
     pub fn end_of(&self, mut wanted: u64) -> u64 {
         if wanted == 0 {
             return self.start();
@@ -79,7 +78,7 @@ impl RowSelector {
         self.end()
     }
 
-    /// Returns the part of the selector that lies within `rows`, or `None` if it selects no row there.
+    /// Returns the part of the selector within `rows`, or `None` if it selects no rows there.
     fn within(&self, rows: &Range<u64>) -> Option<Self> {
         match self {
             Self::Ranges(ranges) => {
@@ -101,7 +100,7 @@ impl RowSelector {
         }
     }
 
-    /// Selects the rows from `start` on whose bits are set. Returns `None` if no bit is set.
+    /// Selects the rows with set bits, counting from `start`. Returns `None` if no bit is set.
     pub fn mask(start: u64, bits: BooleanBuffer) -> Option<Self> {
         // A mask ends with a selected row, just as ranges do.
         let last = (0..bits.len()).rev().find(|row| bits.value(*row))?;
@@ -128,7 +127,7 @@ pub struct SelectionCursor {
     next: usize,
     /// The pieces that follow `piece`.
     more: VecDeque<RowSelector>,
-    /// True if more pieces may follow.
+    /// True until the selection is closed, because more pieces can follow.
     is_open: bool,
     /// The number of rows skipped or taken so far.
     position: u64,
@@ -159,10 +158,10 @@ impl SelectionCursor {
         }
     }
 
-    /// Divides all selected rows of the walk into portions of `portion` rows. Returns the first row of each portion.
+    /// Divides the walk's selected rows into portions of `portion` rows, returning the first row of each portion.
     pub fn portions(&self, portion: u64) -> Vec<u64> {
         let mut firsts = Vec::new();
-        // The number of rows that the earlier pieces and ranges contribute to the unfinished portion.
+        // The rows contributed to the unfinished portion by earlier pieces and ranges.
         let mut passed = 0;
         for piece in std::iter::once(&self.piece).chain(&self.more) {
             match piece {
@@ -179,8 +178,7 @@ impl SelectionCursor {
                 RowSelector::Mask { start, bits } => {
                     for (word, mut left) in bits.bit_chunks().iter_padded().enumerate() {
                         let wanted = u64::from(left.count_ones());
-                        // The number of this word's selected rows before the next portion, and the number left in the
-                        // word.
+                        // The word's selected rows before the next portion, and the selected rows left in the word.
                         let (mut before, mut rest) = ((portion - passed) % portion, wanted);
                         while before < rest {
                             left = (0..before).fold(left, |left, _| left & (left - 1));
@@ -218,7 +216,7 @@ impl SelectionCursor {
         self.leave_pieces();
     }
 
-    /// Records that no more rows will be selected.
+    /// Closes the selection: no more rows will be selected.
     pub fn close(&mut self) {
         self.is_open = false;
     }
@@ -263,7 +261,7 @@ impl SelectionCursor {
         Some(bits.slice(first, bits.len().checked_sub(first)?))
     }
 
-    /// Advances by `rows`. This must be at most the length of [`Self::run`] or of the rest of the mask.
+    /// Advances by `rows`. `rows` must not exceed the length of [`Self::run`] or the rest of the mask.
     pub fn advance(&mut self, rows: usize) {
         self.position += rows as u64;
         if let RowSelector::Ranges(ranges) = &self.piece
@@ -278,7 +276,7 @@ impl SelectionCursor {
         }
     }
 
-    /// Advances to `row`. This does nothing if `row` is not after the current position.
+    /// Advances to `row`. Does nothing if the walk is already there or further.
     pub fn advance_to(&mut self, row: u64) {
         self.position = self.position.max(row);
         self.leave_pieces();
@@ -295,7 +293,7 @@ impl SelectionCursor {
             self.piece = piece;
             self.next = 0;
         }
-        // We replace an exhausted mask by empty ranges, for which `run` returns `Done` or `Unknown`.
+        // We replace an exhausted mask with empty ranges, so that `run` returns `Done` or `Unknown`.
         if matches!(self.piece, RowSelector::Mask { .. }) && self.piece.end() <= self.position {
             self.piece = RowSelector::Ranges([].into());
             self.next = 0;

@@ -1,8 +1,8 @@
-//! The levels of a leaf that describe a list shared with other leaves.
+//! A leaf's levels for a list shared with other leaves.
 //!
-//! All leaves below a list repeat its levels, and the first of them builds the offsets. Leaves in a damaged file may
+//! All leaves below a list repeat its levels, and the first of them builds the offsets. In a damaged file, leaves might
 //! describe different lists. To detect this wherever batches end, each leaf stores two bits per level for comparison.
-//! Two bits are enough, because offsets depend on these alone.
+//! Two bits are enough, because they fully determine the offsets.
 
 use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_kernels::nesting;
@@ -12,21 +12,21 @@ use herringbone_kernels::nesting;
 pub struct SharedListPlan {
     /// The repetition level of the list elements.
     pub rep_level: u8,
-    /// The lowest definition level at which the list has an element.
+    /// The lowest definition level with a list element.
     pub element_def: u8,
 }
 
-/// A builder for the levels of a shared list. A level belongs to the list if its repetition level is at most the level
-/// of the list elements.
+/// A builder for a shared list's levels. A level belongs to the list if its repetition level is at most the elements'
+/// level.
 pub(crate) struct ListLevelsBuilder {
     plan: SharedListPlan,
     levels: nesting::ListLevels,
 }
 
-/// Two bits for each level that belongs to a shared list.
+/// Two bits for each of a shared list's levels. Used to check that sibling leaves describe the same lists.
 #[derive(Debug)]
 pub struct ListLevels {
-    /// Set if the level continues a list, unset if it starts one.
+    /// Set if the level continues a list, unset if it starts a new list.
     goes_on: BooleanBuffer,
     /// Set if the list has an element there.
     has_element: BooleanBuffer,
@@ -68,7 +68,8 @@ impl ListLevels {
         self.goes_on.len()
     }
 
-    /// Returns true if the `n` levels from `start` on form the same lists as `other`'s levels from `other_start` on.
+    /// Returns true if the `n` levels from `start` on form the same lists as `other`'s levels from `other_start` on. If
+    /// they don't, the file is damaged.
     pub fn same(&self, start: usize, other: &Self, other_start: usize, n: usize) -> bool {
         self.goes_on.slice(start, n) == other.goes_on.slice(other_start, n)
             && self.has_element.slice(start, n) == other.has_element.slice(other_start, n)

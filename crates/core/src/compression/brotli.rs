@@ -8,8 +8,8 @@ use brotli::{BrotliDecompressStream, BrotliResult, BrotliState};
 use herringbone_format::Result;
 use std::io::{self, Read};
 
-/// A decoder for Brotli streams. It creates a new state for each page. The state's ring buffer is at most the 16 MiB
-/// window of RFC 7932, because large windows stay off.
+/// A decoder for Brotli streams, which creates a new state for each page. The state's ring buffer never exceeds the 16
+/// MiB window of RFC 7932, because large windows stay off.
 pub(super) struct Brotli;
 
 impl Codec for Brotli {
@@ -117,11 +117,11 @@ impl Compress for BrotliCompressor {
     }
 }
 
-/// A reader that asks after each piece whether to continue.
+/// A reader that asks whether to continue after each piece.
 struct Pieces<'a> {
     input: &'a [u8],
     ask: Ask<'a>,
-    /// The maximum number of bytes that the codec takes at once.
+    /// The maximum number of bytes passed to the codec at once.
     piece: usize,
     taken: usize,
     answer: Result<()>,

@@ -1,14 +1,14 @@
-//! The compression options for written pages. An option is a codec with its level, and it has a name in text.
+//! The compression options for written pages. Each option is a codec with its level and has a text form.
 
 use super::{BrotliLevel, GzipLevel, ZstdLevel};
 use herringbone_format::{CompressionCodec, Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// The way in which a column's pages are compressed when they are written.
+/// A column's compression when writing, that is, a codec with its level.
 ///
 /// As text, this is the codec in lower case, followed by a colon and the level: `none`, `snappy`, `gzip:9`, `brotli`,
-/// `zstd:3`, `lz4_raw`. Without a level, the codec's default level is used.
+/// `zstd:3`, `lz4_raw`. If you omit the level, the codec's default level is used.
 ///
 /// ```
 /// use herringbone::{Compression, ZstdLevel};
@@ -23,9 +23,9 @@ use std::str::FromStr;
 pub enum Compression {
     /// No compression.
     Uncompressed,
-    /// Snappy, which is fast but has a low compression ratio.
+    /// Snappy, which is fast but doesn't compress well.
     Snappy,
-    /// Gzip, which is slow but gives small output that all readers support.
+    /// Gzip, which is slow but gives small files for any reader.
     Gzip(GzipLevel),
     /// Brotli, which is even smaller and slower.
     Brotli(BrotliLevel),
@@ -70,7 +70,7 @@ fn standard() -> Compression {
 }
 
 impl Default for Compression {
-    /// Returns ZSTD at level 1. Without the feature `zstd` this is SNAPPY, and without `snappy` as well, it is no
+    /// Returns ZSTD at level 1, or SNAPPY without the feature `zstd`. Without `snappy` as well, this returns no
     /// compression.
     fn default() -> Self {
         standard()
@@ -98,7 +98,6 @@ impl FromStr for Compression {
     ///
     /// Fails with Argument if the codec is unknown or supported only for reading, if the text has a level but the codec
     /// has none, or if the level is out of range.
-    /// level is out of range.
     fn from_str(text: &str) -> Result<Self> {
         let (name, level) = match text.split_once(':') {
             Some((name, level)) => (name, Some(level)),
@@ -137,7 +136,7 @@ impl FromStr for Compression {
     }
 }
 
-/// Returns the error for an unknown codec. It contains a suggestion if only the colon before the level is missing.
+/// Returns the error for an unknown codec. If only the colon before the level is missing, the error suggests adding it.
 #[cold]
 fn unknown(name: &str) -> Error {
     let codec = name.trim_end_matches(|it: char| it.is_ascii_digit());

@@ -1,22 +1,22 @@
 //! Compresses pages.
 //!
-//! Each thread keeps the compressors that it used last, so that a codec's contexts are not allocated for every page.
+//! Each thread keeps its most recently used compressors, so that it doesn't have to allocate a codec's contexts for
+//! every page.
 
 use super::compressor::{Ask, Compress};
 use super::{Compression, absent};
 use herringbone_format::Result;
 use std::cell::RefCell;
 
-/// The number of compressors that a thread retains. This is enough for a file whose columns use different ones.
+/// The number of compressors retained per thread, which is enough for a file with different codecs per column.
 const KEPT: usize = 8;
 
 thread_local! {
-    /// This thread's compressors. The one used last is at the end.
+    /// This thread's compressors, most recently used last.
     static COMPRESSORS: RefCell<Vec<Compressor>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Compresses a page and appends it to `out`. This uses the compressor of this kind that the thread keeps, or creates
-/// it when it is first needed.
+/// Compresses a page and appends it to `out`. This uses the thread's compressor of this kind, creating it on first use.
 ///
 /// # Errors
 ///
@@ -30,14 +30,14 @@ pub fn compress(compression: Compression, input: &[u8], out: &mut Vec<u8>) -> Re
     compress_sections(compression, input, &[], out, &|| Ok(()))
 }
 
-/// Does what [`compress`] does, for an input of several sections, such as levels followed by values, or the streams of
-/// BYTE_STREAM_SPLIT. The slice `section_starts` contains the start of each section except the first, in ascending
+/// Compresses like [`compress`], but for an input of several sections, such as levels followed by values, or the
+/// streams of BYTE_STREAM_SPLIT. `section_starts` contains the start of each section except the first, in ascending
 /// order.
 ///
-/// Some levels may take seconds per page, so at these levels the codec calls `ask` between pieces of the input. They
-/// are the levels of zstd from 13 on, of Brotli from 5 on, and of GZIP from 7 on. With the feature `libdeflate`, GZIP
-/// does not ask, because that library takes only a whole page, but it is fast. The compressed bytes do not depend on
-/// the calls.
+/// Slow levels can take seconds per page, so at these levels the codec calls `ask` between pieces of the input. This
+/// applies to zstd from level 13 on, Brotli from 5 on, and GZIP from 7 on. With the feature `libdeflate`, GZIP never
+/// asks, since that library only takes whole pages, but it's fast. Note that the compressed bytes don't depend on the
+/// calls.
 ///
 /// # Errors
 ///
@@ -49,7 +49,7 @@ pub fn compress_sections(
     out: &mut Vec<u8>,
     ask: &dyn Fn() -> Result<()>,
 ) -> Result<()> {
-    // We take the compressor out of the list, because `ask` may run code that compresses, too.
+    // We take the compressor out of the list, because `ask` might run code that compresses too.
     let known = COMPRESSORS.with_borrow_mut(|compressors| {
         let index = compressors
             .iter()
@@ -70,7 +70,7 @@ pub fn compress_sections(
     done
 }
 
-/// A compressor for pages with one codec. Reuse it for many pages, because its contexts are allocated only once.
+/// A compressor for one codec. Reuse it for many pages, because its contexts are only allocated once.
 pub(crate) struct Compressor {
     compression: Compression,
     inner: Box<dyn Compress>,
@@ -81,8 +81,8 @@ impl Compressor {
     ///
     /// # Errors
     ///
-    /// Fails with Feature if the codec was not compiled in, in which case the error names the cargo feature, and with
-    /// Io if the codec's library could not allocate memory.
+    /// Fails with Feature, naming the cargo feature, if the codec was not compiled in. Fails with Io if the codec's
+    /// library could not allocate memory.
     pub(crate) fn new(compression: Compression) -> Result<Self> {
         let inner: Box<dyn Compress> = match compression {
             Compression::Uncompressed => Box::new(Uncompressed),
@@ -113,7 +113,7 @@ impl Compressor {
         Ok(Self { compression, inner })
     }
 
-    /// Appends the compressed `input` to `out`. Note that most codecs give some output even for an empty `input`.
+    /// Appends the compressed `input` to `out`. Note that most codecs produce some output even if `input` is empty.
     ///
     /// # Errors
     ///
@@ -137,7 +137,7 @@ impl Compressor {
     }
 }
 
-/// A codec that stores bytes unchanged. Callers should write the input directly instead if they can.
+/// A codec that stores bytes unchanged. If you can, write the input directly instead.
 struct Uncompressed;
 
 impl Compress for Uncompressed {

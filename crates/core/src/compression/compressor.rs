@@ -1,13 +1,12 @@
-//! The interface that codecs implement for compression, and helpers that several codecs share.
+//! The compression interface for codecs, with helpers shared by several codecs.
 
 use herringbone_format::{Error, Result};
 
-/// A question between pieces of an input, whether to continue. If the answer is an error, the compression ends and
-/// returns it.
+/// A callback between pieces of an input that asks whether to continue. If it returns an error, compression stops with
+/// that error.
 pub(super) type Ask<'a> = &'a dyn Fn() -> Result<()>;
 
-/// The number of bytes that a codec compresses before it asks again whether to continue. This is the size of a zstd
-/// block.
+/// The number of bytes to compress before asking again whether to continue. This is the size of a zstd block.
 #[cfg(any(
     feature = "gzip",
     feature = "brotli",
@@ -16,7 +15,7 @@ pub(super) type Ask<'a> = &'a dyn Fn() -> Result<()>;
 ))]
 pub(super) const PIECE: usize = 128 << 10;
 
-/// A codec at one level, with the scratch memory that it retains between pages.
+/// A codec at one level, with scratch memory retained between pages.
 pub(super) trait Compress: Send + Sync {
     /// Appends the compressed `input` to `out`. On an error, the bytes appended so far are unspecified.
     ///
@@ -26,7 +25,7 @@ pub(super) trait Compress: Send + Sync {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()>;
 
     /// Compresses an input of several sections, which begin at `section_starts`, in ascending order. A codec may reset
-    /// its model there. A slow codec takes the input in pieces, and asks before each of them whether to continue.
+    /// its model there. A slow codec takes the input in pieces, asking whether to continue before each piece.
     ///
     /// # Errors
     ///
@@ -43,7 +42,8 @@ pub(super) trait Compress: Send + Sync {
     }
 }
 
-/// Returns those section starts of an input of `length` bytes that leave sections of at least `least` bytes.
+/// Returns the section starts worth keeping in an input of `length` bytes, so that each section has at least `least`
+/// bytes.
 #[cfg(any(feature = "snappy", feature = "zstd"))]
 pub(super) fn far_apart(section_starts: &[usize], length: usize, least: usize) -> Vec<usize> {
     let mut last = 0;
@@ -61,10 +61,10 @@ pub(super) fn far_apart(section_starts: &[usize], length: usize, least: usize) -
         .collect()
 }
 
-/// Calls `fill` with `bound` zeroed bytes and appends the bytes that it wrote to `out`. The closure returns their
-/// number.
+/// Calls `fill` with `bound` zeroed bytes and appends the written bytes to `out`. The closure returns the number of
+/// bytes written.
 ///
-/// This is for libraries that write only to initialised memory.
+/// Use this for libraries that only write to initialised memory.
 #[cfg(any(feature = "libdeflate", feature = "lz4"))]
 pub(super) fn append(
     out: &mut Vec<u8>,

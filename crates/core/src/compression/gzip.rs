@@ -11,7 +11,7 @@ use super::{Codec, GzipLevel, broken, too_long};
 use flate2::{Decompress, FlushCompress, FlushDecompress, Status};
 use herringbone_format::Result;
 
-/// A decoder for gzip members. It decodes one after another.
+/// A decoder for one or more consecutive gzip members.
 pub(super) struct Gzip(Decompress);
 
 impl Gzip {
@@ -19,8 +19,8 @@ impl Gzip {
         Self(Decompress::new(false))
     }
 
-    /// Inflates the deflate stream at the front of `input` to the front of `output`. Returns the numbers of bytes read
-    /// and bytes written.
+    /// Inflates the deflate stream at the front of `input` to the front of `output`. Returns the number of bytes read
+    /// and the number of bytes written.
     fn inflate(&mut self, input: &[u8], output: &mut [u8]) -> Result<(usize, usize)> {
         self.0.reset(false);
         let status = self
@@ -67,7 +67,7 @@ impl Codec for Gzip {
 )]
 pub(super) struct GzipCompressor {
     encoder: flate2::Compress,
-    /// The maximum number of bytes that the codec takes at once.
+    /// The maximum number of bytes passed to the codec at once.
     piece: usize,
 }
 
@@ -77,7 +77,7 @@ pub(super) struct GzipCompressor {
 )]
 impl GzipCompressor {
     pub(super) fn new(level: GzipLevel) -> Self {
-        // The cast is lossless. The level is not negative, because it was checked.
+        // The cast is lossless, because a checked level isn't negative.
         let number = flate2::Compression::new(level.get().unsigned_abs());
         Self {
             encoder: flate2::Compress::new(number, false),
@@ -101,7 +101,7 @@ impl Compress for GzipCompressor {
         out: &mut Vec<u8>,
         ask: Ask<'_>,
     ) -> Result<()> {
-        // The header has no time and no flags, and an unknown system.
+        // The header has no time, no flags and an unknown operating system.
         out.extend_from_slice(b"\x1f\x8b\x08\0\0\0\0\0\0\xff");
         self.encoder.reset();
         // This is seldom too little, because even the fastest level expands data without patterns only slightly.

@@ -1,4 +1,4 @@
-//! The framing that Hadoop's codecs put around LZ4 and LZO blocks (Compression, "LZ4").
+//! Hadoop's framing around LZ4 and LZO blocks (Compression, "LZ4").
 //!
 //! ```text
 //! page  = block*
@@ -6,13 +6,13 @@
 //! part  = u32 BE compressed size, that many bytes
 //! ```
 //!
-//! A part's uncompressed size is not stored, so we only know it after we have decompressed the part.
+//! A part's uncompressed size isn't stored, so we only know it after decompressing the part.
 
 use herringbone_format::{Error, Result};
 
 /// Decompresses the framed `input` to the front of `output` and returns the number of bytes written.
 ///
-/// The closure `part` decompresses one part to the front of the given slice, which is the remainder of the block, and
+/// The closure `part` decompresses one part to the front of the given slice, that is, the remainder of the block, and
 /// returns the number of bytes written.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Compression levels, with one checked type for each codec with levels.
+//! Compression levels, as a checked type for each codec with levels.
 
 use herringbone_format::{Error, Result};
 use std::fmt;
@@ -59,13 +59,13 @@ level! {
 }
 
 level! {
-    /// A level (quality) of BROTLI from 0 to 11. The default is 4. From 10 on, it is slower by an order of magnitude.
+    /// A level (quality) of BROTLI from 0 to 11. The default is 4. Levels from 10 on are slower by an order of
+    /// magnitude.
     BrotliLevel, "BROTLI", 0..=11, default 4
 }
 
 level! {
-    /// A level of ZSTD up to 22. The default is 1. Negative levels give up size for more speed. 0 stands for the
-    /// default of libzstd.
+    /// A level of ZSTD up to 22. The default is 1. Negative levels trade size for speed. 0 is libzstd's own default.
     ZstdLevel, "ZSTD", -131_072..=22, default 1
 }
 

@@ -51,7 +51,7 @@ pub(super) fn count(mut input: &[u8], uncompressed: usize) -> Result<usize> {
 /// The binary logarithm of the window size. RFC 7932 allows up to 24.
 const WINDOW_BITS: u8 = 22;
 
-/// The largest input size that can be stated to the library.
+/// The largest input size accepted as a hint by the library.
 const MAX_HINT: u32 = 1 << 30;
 
 /// An encoder for Brotli streams. The library cannot reset its state, so each page creates a new one.
@@ -82,7 +82,7 @@ impl Compress for LibbrotliCompressor {
         let encoder = BrotliEncoderOptions::new()
             .quality(quality)
             .window_size(window)
-            // We state the whole size, so that the library writes the same stream for pieces of any size.
+            // We pass the whole size as a hint, so that the library writes the same stream regardless of piece size.
             .size_hint(u32::try_from(input.len()).map_or(MAX_HINT, |length| length.min(MAX_HINT)))
             .build()
             .map_err(|error| failed(&error))?;
@@ -93,7 +93,7 @@ impl Compress for LibbrotliCompressor {
         };
         for (at, piece) in input.chunks(piece).enumerate() {
             if let Err(ended) = if at == 0 { Ok(()) } else { ask() } {
-                // We must take the stream apart, because dropping it would compress the bytes that it has collected.
+                // We have to take the stream apart, because dropping it would compress the bytes collected so far.
                 drop(stream.into_parts());
                 return Err(ended);
             }

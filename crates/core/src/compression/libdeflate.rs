@@ -1,19 +1,19 @@
 //! GZIP through libdeflate, which decodes whole buffers two to three times as fast as a streaming inflate (Compression,
 //! "GZIP").
 //!
-//! This library decodes one member and does not report where the member ended. So we accept a page as one valid member
-//! under two conditions: the member fills the output, and the size at the end of the page matches. Everything else,
-//! including errors, is left to the decoder that supports several members. (We do not notice a second member with the
-//! very same bytes, but the output is correct up to the size that the page declares.)
+//! This library decodes one member without reporting where it ended. So we only accept a page as a single valid member
+//! if the member fills the output and the size at the end of the page matches. Everything else, including errors, is
+//! left to the multi-member decoder. (We don't notice a second member with the very same bytes, but the output is
+//! correct up to the page's declared size.)
 
 use super::compressor::{Compress, append, failed};
 use super::{Codec, GzipLevel, gzip::Gzip};
 use herringbone_format::Result;
 
-/// A decoder for pages with one gzip member. It passes on all other pages.
+/// A fast decoder for pages with one gzip member. It passes on all other pages.
 pub(super) struct Libdeflate {
     whole: libdeflater::Decompressor,
-    /// The decoder for several members. We create it for the first page that needs it.
+    /// The multi-member fallback, created for the first page that needs it.
     members: Option<Gzip>,
 }
 

@@ -1,4 +1,4 @@
-//! LZ4_RAW, and the deprecated LZ4 in the three layouts that old files have (Compression, "LZ4_RAW" and "LZ4").
+//! LZ4_RAW, and the deprecated LZ4 in the three layouts found in old files (Compression, "LZ4_RAW" and "LZ4").
 
 use super::compressor::{Compress, append, failed};
 use super::{Codec, broken, hadoop, too_long};
@@ -10,7 +10,7 @@ use lz4_flex::block::{
 use lz4_flex::frame::FrameDecoder;
 use std::io::Read;
 
-/// A decoder for LZ4_RAW. This is one LZ4 block without any framing.
+/// A decoder for LZ4_RAW, that is, a single LZ4 block without any framing.
 pub(super) struct Lz4Raw;
 
 impl Codec for Lz4Raw {
@@ -19,12 +19,12 @@ impl Codec for Lz4Raw {
     }
 }
 
-/// An encoder for LZ4_RAW. This is one LZ4 block without any framing.
+/// An encoder for LZ4_RAW, that is, a single LZ4 block without any framing.
 pub(super) struct Lz4RawCompressor(CompressTable);
 
 impl Lz4RawCompressor {
     pub(super) fn new() -> Self {
-        // A small table would do for pages smaller than 64 KiB, but these are rare.
+        // A small table would do for pages below 64 KiB, but they're rare.
         Self(CompressTable::large())
     }
 }
@@ -38,7 +38,7 @@ impl Compress for Lz4RawCompressor {
     }
 }
 
-/// The layout of an LZ4 page, which the specification leaves open. Existing files contain Hadoop's framing, the lz4
+/// The layout of an LZ4 page. The specification leaves it open, and existing files contain Hadoop's framing, the lz4
 /// tool's frame format, and blocks without framing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
@@ -49,7 +49,7 @@ enum Layout {
 
 /// A decoder for LZ4 in any layout.
 pub(super) struct Lz4 {
-    /// The layout of the previous page. We try it first, because one writer wrote all pages of the column chunk.
+    /// The previous page's layout. We try it first, because all pages of a column chunk come from one writer.
     layout: Layout,
 }
 
@@ -96,7 +96,7 @@ fn attempt(layout: Layout, input: &[u8], output: &mut [u8]) -> Result<usize> {
     }
 }
 
-/// Decompresses one LZ4 block to the start of `output`, and returns the number of bytes written.
+/// Decompresses one LZ4 block into the front of `output` and returns the number of bytes written.
 fn block(codec: &'static str, input: &[u8], output: &mut [u8]) -> Result<usize> {
     decompress_into(input, output).map_err(|error| match error {
         DecompressError::OutputTooSmall { .. } => too_long(codec),
@@ -104,7 +104,7 @@ fn block(codec: &'static str, input: &[u8], output: &mut [u8]) -> Result<usize> 
     })
 }
 
-/// Decompresses LZ4 frames one after another to the start of `output`, and returns the number of bytes written.
+/// Decompresses LZ4 frames one after another into the front of `output` and returns the number of bytes written.
 fn frames(mut input: &[u8], output: &mut [u8]) -> Result<usize> {
     const MAGIC: [u8; 4] = 0x184D_2204_u32.to_le_bytes();
 
@@ -114,8 +114,8 @@ fn frames(mut input: &[u8], output: &mut [u8]) -> Result<usize> {
             return Err(broken("LZ4", "bytes that do not start a frame"));
         }
         let mut decoder = FrameDecoder::new(input);
-        // A frame ends with a read of zero bytes. Such a read is meaningful only for a non-empty buffer, so we probe
-        // with one byte.
+        // A frame ends with a read of zero bytes. That only means something for a non-empty buffer, so we probe with
+        // one byte.
         loop {
             let mut probe = [0];
             let rest = output.get_mut(written..).unwrap_or_default();

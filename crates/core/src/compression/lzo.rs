@@ -1,5 +1,5 @@
-//! LZO (Compression, "LZO"). A page is either LZO1X blocks in Hadoop's framing, as the codec of Hadoop and Hive writes
-//! them, or one block without framing.
+//! LZO (Compression, "LZO"). A page consists either of LZO1X blocks in Hadoop's framing, as written by the codec of
+//! Hadoop and Hive, or of one bare block.
 
 use super::{Codec, broken, hadoop, too_long};
 use herringbone_format::Result;
@@ -7,7 +7,8 @@ use herringbone_format::Result;
 /// A decoder for LZO, with or without framing.
 #[derive(Default)]
 pub(super) struct Lzo {
-    /// True if the previous page had no framing. We try this first, because the whole column chunk has one writer.
+    /// True if the previous page had no framing. We try the previous framing first, because the whole column chunk has
+    /// one writer.
     is_bare: bool,
 }
 
@@ -28,8 +29,7 @@ impl Codec for Lzo {
     }
 }
 
-/// Decompresses `input`, assuming that it is one block without framing if `is_bare`, and that it has Hadoop's framing
-/// otherwise.
+/// Decompresses `input` as one bare block if `is_bare`, otherwise with Hadoop's framing.
 fn attempt(is_bare: bool, input: &[u8], output: &mut [u8]) -> Result<usize> {
     match is_bare {
         true => block(input, output),

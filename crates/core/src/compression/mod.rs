@@ -2,9 +2,9 @@
 //!
 //! Readers use [`decompress`]. Writers use [`compress`] and [`Compression`], which is a codec with its level.
 //!
-//! A page header declares its decompressed size. The codec receives a slice of that size and must fill it exactly, so
-//! that this slice is the bound. Whatever the compressed bytes claim, the codec writes nothing past the end of the
-//! slice, and no buffer grows with a number from the file.
+//! A page header declares the decompressed size. The codec receives a slice of exactly that size and must fill it. So
+//! whatever the compressed bytes claim, the codec cannot write past the end of the slice, and no buffer grows with a
+//! number from the file.
 //!
 //! | codec | feature | library |
 //! |---|---|---|
@@ -63,9 +63,9 @@ use std::cell::RefCell;
 
 use herringbone_format::{CompressionCodec, Error, Result};
 
-/// A codec, with the scratch memory that it retains between pages.
+/// A codec, with scratch memory retained between pages.
 trait Codec: Send + Sync {
-    /// Decompresses all of `input` to the front of `output`, and returns the number of bytes written.
+    /// Decompresses all of `input` to the front of `output` and returns the number of bytes written.
     ///
     /// # Errors
     ///
@@ -79,9 +79,8 @@ thread_local! {
     static DECOMPRESSORS: RefCell<Vec<Decompressor>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Decompresses a page with the decompressor that the thread keeps for `codec`. We create it when it is first needed.
-/// We keep one per thread rather than one per column chunk, because there are far fewer threads than open column
-/// chunks.
+/// Decompresses a page with this thread's decompressor for `codec`, creating it on first use. We keep decompressors per
+/// thread rather than per column chunk, because there are far fewer threads than open column chunks.
 ///
 /// # Errors
 ///
@@ -110,7 +109,7 @@ pub fn decompress(codec: CompressionCodec, input: &[u8], output: &mut [u8]) -> R
 }
 
 /// Checks that `input` can contain `uncompressed` bytes, without allocating memory for them. Note that [`decompress`]
-/// may still refuse a size that passes this check.
+/// can still refuse a size after this check passes.
 ///
 /// # Errors
 ///
@@ -134,7 +133,7 @@ pub(crate) fn check_uncompressed_size(
             (input.len() / 4).saturating_mul(128 << 10) >= uncompressed
                 && zstd_content_size(input).is_none_or(|said| said == uncompressed as u64)
         }
-        // No other codec can encode as much in as few bytes, so we may have to count.
+        // No other codec can encode as much in as few bytes, so we sometimes have to count.
         CompressionCodec::Brotli => {
             input.len().saturating_mul(ORDINARY_RATIO) >= uncompressed
                 || brotli_count(input, uncompressed).is_ok_and(|counted| counted == uncompressed)
@@ -151,10 +150,10 @@ pub(crate) fn check_uncompressed_size(
     }
 }
 
-/// The compression ratio up to which we decode a Brotli stream without counting its bytes first.
+/// The highest compression ratio of a Brotli stream that we decode without counting its bytes first.
 const ORDINARY_RATIO: usize = 1024;
 
-/// The number of bytes that we decode at a time while we count a Brotli stream.
+/// The number of bytes to decode at a time while counting a Brotli stream.
 #[cfg(any(feature = "brotli", feature = "libbrotli"))]
 const COUNTED: usize = 64 << 10;
 
@@ -174,7 +173,7 @@ fn zstd_content_size(_input: &[u8]) -> Option<u64> {
     None
 }
 
-/// A decompressor for pages with one codec. Reuse it for many pages, because its contexts are allocated only once.
+/// A decompressor for one codec. Reuse it for many pages, because its contexts are only allocated once.
 pub(crate) struct Decompressor {
     codec: CompressionCodec,
     inner: Box<dyn Codec>,
@@ -185,8 +184,8 @@ impl Decompressor {
     ///
     /// # Errors
     ///
-    /// Fails with Feature if the codec was not compiled in, in which case the error names the cargo feature, and with
-    /// Unsupported if the specification does not define the codec.
+    /// Fails with Feature, naming the cargo feature, if the codec was not compiled in. Fails with Unsupported if the
+    /// specification does not define the codec.
     pub(crate) fn new(codec: CompressionCodec) -> Result<Self> {
         let inner: Box<dyn Codec> = match codec {
             CompressionCodec::Uncompressed => Box::new(Uncompressed),
@@ -215,14 +214,14 @@ impl Decompressor {
         Ok(Self { codec, inner })
     }
 
-    /// Decompresses all of `input` into all of `output`. The input is the compressed bytes of one page.
+    /// Decompresses all of `input`, the compressed bytes of one page, into all of `output`.
     ///
     /// # Errors
     ///
     /// Fails with Corrupt if `input` violates the codec's format, or if its decompressed size differs from the length
     /// of `output`. On an error, the contents of `output` are unspecified.
     pub(crate) fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<()> {
-        // A section without bytes is empty in any codec. An example is the values section of a v2 page with only nulls.
+        // An empty section is empty in any codec. For example, an all-null v2 page has an empty values section.
         if input.is_empty() && output.is_empty() {
             return Ok(());
         }
@@ -238,7 +237,7 @@ impl Decompressor {
     }
 }
 
-/// A codec that stores bytes unchanged. Callers should use a slice of the file instead if they can.
+/// A codec that stores bytes unchanged. If you can, use a slice of the file instead.
 struct Uncompressed;
 
 impl Codec for Uncompressed {
@@ -267,7 +266,7 @@ fn absent(codec: CompressionCodec) -> Error {
     ))
 }
 
-/// Returns the error for data that extends past the declared size.
+/// Returns the error for data extending past the declared size.
 #[cold]
 fn too_long(codec: &'static str) -> Error {
     Error::corrupt(format!(
@@ -275,7 +274,7 @@ fn too_long(codec: &'static str) -> Error {
     ))
 }
 
-/// Returns the error for data that violates the codec's format, with the library's `reason`.
+/// Returns the error for malformed data, with the library's `reason`.
 #[cold]
 #[allow(
     dead_code,

@@ -6,10 +6,10 @@ use ::ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use herringbone_format::Result;
 use std::io::Read as _;
 
-/// The window size in bytes that every frame may use. RFC 8878, section 3.1.1.1.2, recommends that decoders support
-/// this size. If a frame declares its size, its window is not larger than that.
+/// The window size in bytes allowed for every frame, which RFC 8878, section 3.1.1.1.2, recommends decoders to support.
+/// If a frame declares its size, its window isn't larger than that.
 const WINDOW: usize = 8 << 20;
-/// The number of bytes that we decode at a time, in addition to the window.
+/// The number of bytes to decode at a time, on top of the window.
 const BLOCKS: usize = 1 << 20;
 
 /// A decoder for Zstandard frames.
@@ -22,8 +22,8 @@ impl Ruzstd {
 }
 
 impl Ruzstd {
-    /// Decodes the frame at the front of `input` to the front of `output`, or skips it if it is a skippable frame.
-    /// Returns the number of bytes written.
+    /// Decodes the frame at the front of `input` to the front of `output`, or skips a skippable frame. Returns the
+    /// number of bytes written.
     fn frame(&mut self, input: &mut &[u8], output: &mut [u8]) -> Result<usize> {
         let failed = |error: FrameDecoderError| broken("ZSTD", error);
         match self.0.init(&mut *input) {

@@ -1,5 +1,4 @@
-//! SNAPPY (Compression, "SNAPPY"). This is the raw Snappy block format, without the framing that Snappy's own files
-//! have.
+//! SNAPPY (Compression, "SNAPPY"). This is the raw Snappy block format, without the framing of Snappy's own files.
 
 use herringbone_format::{Error, Result};
 use herringbone_kernels::snappy::{Compressor, TooLong, decompress};
@@ -7,8 +6,8 @@ use herringbone_kernels::snappy::{Compressor, TooLong, decompress};
 use super::compressor::{Ask, Compress, far_apart};
 use super::{Codec, broken};
 
-/// The minimum byte count of a section that gets its own match search. A new search helps because, after bytes without
-/// matches, the old one would advance in large steps.
+/// The minimum byte count of a section with its own match search. Restarting helps, because after bytes without matches
+/// the old search would be advancing in large steps.
 const MIN_PART: usize = 256;
 
 /// A decoder for raw Snappy blocks. It uses the Snappy kernel.

@@ -10,8 +10,8 @@ use ::zstd::zstd_safe::{
 use herringbone_format::{Error, Result};
 use std::io::Cursor;
 
-/// A decoder for Zstandard frames. libzstd decodes all frames of the input, including skippable ones, and it decodes
-/// directly into the output, which also serves as its window.
+/// A decoder for Zstandard frames. libzstd decodes all frames of the input, including skippable frames. It decodes
+/// directly into the output, which doubles as its window.
 pub(super) struct Zstd(::zstd::bulk::Decompressor<'static>);
 
 impl Zstd {
@@ -33,7 +33,7 @@ impl Codec for Zstd {
     }
 }
 
-/// Returns the number of bytes that a single frame claims to contain, or `None` if there are several frames.
+/// Returns the declared content size of a single frame, or `None` if there are several frames.
 pub(super) fn content_size(input: &[u8]) -> Option<u64> {
     ::zstd::zstd_safe::find_frame_compressed_size(input)
         .ok()
@@ -42,17 +42,17 @@ pub(super) fn content_size(input: &[u8]) -> Option<u64> {
         .flatten()
 }
 
-/// The minimum byte count of a section for which the codec builds new code tables. Below it they are not worthwhile,
-/// because they take up to 100 bytes.
+/// The minimum byte count of a section with its own code tables. The tables take up to 100 bytes, so they don't pay off
+/// in smaller sections.
 const MIN_PART: usize = 512;
 
-/// The first level that may take seconds for a page of text.
+/// The first level that can take seconds for a page of text.
 const SLOW: i32 = 13;
 
 /// An encoder for pages with one Zstandard frame. The frame declares its decompressed size.
 pub(super) struct ZstdCompressor {
     context: CCtx<'static>,
-    /// The maximum number of bytes that the codec takes at once.
+    /// The maximum number of bytes passed to the codec at once.
     piece: usize,
 }
 
@@ -122,7 +122,7 @@ impl Compress for ZstdCompressor {
 }
 
 impl ZstdCompressor {
-    /// Compresses a section and ends it. This asks before each piece but the first, because callers ask before the
+    /// Compresses a section and ends it, asking before each piece but the first. Callers have already asked before the
     /// page.
     fn section(
         &mut self,

@@ -12,7 +12,7 @@ use super::rle::RleBooleans;
 use super::{Rest, ValueEncoder, mismatch};
 use crate::malformed;
 
-/// The booleans that remain in a data page.
+/// The remaining booleans of a data page.
 pub(crate) enum Booleans {
     /// One bit per value.
     Plain(PlainBooleans),
@@ -47,8 +47,8 @@ impl Booleans {
         }
     }
 
-    /// Appends the next `n` booleans at the set bits of `validity`'s slots, and false elsewhere. Returns false without
-    /// doing anything if the booleans must be decoded before they can be spread.
+    /// Appends the next `n` booleans at the set bits of `validity`'s slots, filling the other slots with false. Returns
+    /// false without doing anything if the booleans have to be decoded before spreading.
     pub(crate) fn spread(
         &mut self,
         n: usize,
@@ -62,7 +62,7 @@ impl Booleans {
         }
     }
 
-    /// Returns the part of the page that follows the consumed booleans.
+    /// Returns the rest of the page, after the consumed booleans.
     pub(crate) fn rest(&self) -> Rest<'_> {
         match self {
             Self::Plain(bits) => bits.rest(),
@@ -79,7 +79,7 @@ impl Booleans {
     }
 }
 
-/// The booleans of the page under construction. They stay bits until the page ends.
+/// The booleans of the page under construction, kept as bits until the page ends.
 pub(crate) struct BooleanEncoder {
     bits: Bitmap,
     /// Appends the given number of bits in the page's encoding.

@@ -1,4 +1,4 @@
-//! The byte arrays of a page without a dictionary, in any layout.
+//! The byte arrays of a non-dictionary page, in any layout.
 
 mod each_value;
 
@@ -14,12 +14,13 @@ use super::delta_length_byte_array::DeltaLengthByteArray;
 use super::{Rest, ValueDecoder, byte_stream_split, ends_early};
 use crate::malformed;
 
-/// The byte count of the length that precedes a PLAIN value.
+/// The byte count of a PLAIN value's length prefix.
 const LENGTH_BYTES: usize = 4;
 
-/// A sink for the byte arrays of a page. It receives a few hundred of them at a time.
+/// A sink for a page's byte arrays, which arrive a few hundred at a time. Each Arrow layout implements this, so that
+/// values go straight to its buffers.
 pub(crate) trait ByteSink {
-    /// Appends `n` PLAIN values from `position` on, and returns the position after them.
+    /// Appends `n` PLAIN values from offset `position` on and returns the offset after the last value.
     fn append_plain(
         &mut self,
         page: &Buffer,
@@ -36,7 +37,7 @@ pub(crate) trait ByteSink {
         width: usize,
     ) -> Result<(), Malformed>;
 
-    /// Appends values of these lengths from `position` on, and returns the position after them.
+    /// Appends values of these lengths from offset `position` on and returns the offset after the last value.
     fn append_lengths(
         &mut self,
         lengths: &[i32],
@@ -54,7 +55,7 @@ pub(crate) trait ByteSink {
     ) -> Result<usize, Malformed>;
 }
 
-/// The values that remain in a data page without a dictionary.
+/// The remaining values of a non-dictionary data page.
 pub(crate) enum ByteArrays {
     /// No values.
     Empty,
@@ -76,7 +77,7 @@ pub(crate) enum ByteArrays {
     },
     /// All lengths, then all bytes.
     DeltaLength(Box<DeltaLengthByteArray>),
-    /// The length of the prefix that a value shares with its predecessor, and the suffix, for each value.
+    /// For each value, a suffix and the length of the prefix shared with the previous value.
     Delta(Box<DeltaByteArray>),
 }
 
@@ -88,7 +89,7 @@ impl ByteArrays {
     pub(crate) fn new(encoding: Encoding, values: Buffer, width: Option<usize>) -> Result<Self> {
         let position = 0;
         Ok(match (encoding, width) {
-            // If all values are null, writers may omit the encoding's header, so we do not ask for one.
+            // If all values are null, some writers omit the encoding's header, so we don't require it.
             _ if values.is_empty() => Self::Empty,
             (_, Some(0)) => return Err(Error::unsupported("fixed-length values of 0 bytes")),
             (Encoding::Plain, None) => Self::Plain { values, position },
@@ -178,11 +179,11 @@ impl ByteArrays {
         }
     }
 
-    /// Returns the part of the page that follows the consumed values.
+    /// Returns the rest of the page, after the consumed values.
     pub(crate) fn rest(&self) -> Rest<'_> {
         match self {
             Self::Empty => Rest::Nothing,
-            // A length alone is enough for another value, because the value may be empty.
+            // A length prefix alone is enough for another value, because the value can be empty.
             Self::Plain { values, position } => Rest::bytes(values, *position, LENGTH_BYTES),
             Self::Fixed {
                 values,
@@ -194,7 +195,7 @@ impl ByteArrays {
         }
     }
 
-    /// Returns an upper bound for the bytes of the next `n` values. The bound is tight if it is cheap to compute one.
+    /// Returns an upper bound for the bytes of the next `n` values. The bound is tight if that's cheap to compute.
     pub(crate) fn most_bytes(&mut self, n: usize) -> usize {
         match self {
             Self::Empty => 0,
@@ -206,7 +207,7 @@ impl ByteArrays {
     }
 
     /// Returns how many of the next `n` values fit into `budget` bytes, with `overhead` additional bytes per value.
-    /// Missing or malformed values count as fitting, because the append will report them.
+    /// Missing or malformed values count as fitting, because the append will report the error.
     pub(crate) fn values_that_fit(
         &mut self,
         n: usize,
@@ -229,7 +230,7 @@ impl ByteArrays {
     }
 }
 
-/// Returns the position after `n` values of `width` bytes each.
+/// Returns the offset after `n` values of `width` bytes each.
 fn fixed_end(values: &Buffer, position: usize, width: usize, n: usize) -> Result<usize> {
     let end = n
         .checked_mul(width)

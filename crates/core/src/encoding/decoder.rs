@@ -1,7 +1,7 @@
 //! Selects the decoder for an encoding and a type.
 //!
 //! Each page gets its own decoder, which appends values directly to the given vector. It works in *units*. A number is
-//! one unit, but a FIXED_LEN_BYTE_ARRAY or INT96 value consists of one-byte units, one for each of its bytes.
+//! one unit, whereas a FIXED_LEN_BYTE_ARRAY or INT96 value consists of one-byte units.
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Encoding, Error, Result};
@@ -15,9 +15,9 @@ use super::dictionary::Indices;
 use super::plain::PlainDecoder;
 use super::{Rest, alp, delta_binary_packed, ends_early, product};
 
-/// The values that remain in a data page.
+/// The remaining values of a data page.
 ///
-/// **Errors**: Corrupt if the page has fewer values, or if its bytes violate the encoding.
+/// **Errors**: Corrupt if the page has fewer values or its bytes violate the encoding.
 pub(crate) trait ValueDecoder<U>: Send + Sync {
     /// Appends the next `n` units.
     fn extend(&mut self, n: usize, out: &mut Vec<U>) -> Result<()>;
@@ -31,8 +31,8 @@ pub(crate) trait ValueDecoder<U>: Send + Sync {
 
 /// A unit that pages are decoded to.
 pub(crate) trait Native: Plain {
-    /// Returns the decoder for values of `units` units each, in an encoding other than PLAIN and dictionary. Returns
-    /// `None` if the encoding does not apply to this type.
+    /// Returns the decoder for values of `units` units each, or `None` if the encoding does not apply to this type.
+    /// PLAIN and dictionary pages need no such decoder.
     fn decoder(
         encoding: Encoding,
         values: &Buffer,
@@ -61,7 +61,7 @@ impl<U: Native> Page<U> {
     pub(crate) fn new(encoding: Encoding, values: Buffer, units: usize) -> Result<Self> {
         Ok(match encoding {
             Encoding::Plain => Self::Plain(PlainDecoder::new(values)),
-            // If all values are null, writers may omit the encoding's header, so we do not ask for one.
+            // If all values are null, some writers omit the encoding's header, so we don't require it.
             _ if values.is_empty() => Self::Empty,
             Encoding::RleDictionary | Encoding::PlainDictionary => {
                 Self::Dictionary(Indices::new(values)?)
@@ -95,7 +95,7 @@ impl<U: Native> Page<U> {
         }
     }
 
-    /// Returns the part of the page that follows the consumed values. Each value has `units` units.
+    /// Returns the rest of the page, after the consumed values. Each value has `units` units.
     pub(crate) fn rest(&self, units: usize) -> Rest<'_> {
         match self {
             Self::Empty => Rest::Nothing,
@@ -123,7 +123,7 @@ native! {
     i64: integers;
     f32: floats;
     f64: floats;
-    // These are FIXED_LEN_BYTE_ARRAY, as bytes for any length, or as a number if the length is a number's.
+    // FIXED_LEN_BYTE_ARRAY values are bytes in general, or numbers if the length matches.
     u8: bytes;
     u16: fixed;
     u32: fixed;

@@ -1,6 +1,6 @@
 //! Selects the encoder for an encoding and a physical type.
 //!
-//! An encoder collects a page's values, and produces the values section when the page ends.
+//! An encoder collects a page's values and produces the values section when the page ends.
 
 use herringbone_format::{Encoding, Error, Result, Type};
 use herringbone_kernels::alp::AlpEncoder;
@@ -14,23 +14,23 @@ use crate::compression::Compression;
 
 /// The values of the page under construction.
 pub trait ValueEncoder: Send + Sync {
-    /// Appends values. They must have the type that the encoder was created for.
+    /// Appends values. They must have the encoder's type.
     ///
     /// # Errors
     /// Fails with [Limit](herringbone_format::ErrorKind::Limit) if the page would exceed the limits of its header.
     fn append(&mut self, values: &Values<'_>) -> Result<()>;
 
-    /// Returns the byte count of the values section so far. If the exact size is known only at the end, this is a rough
+    /// Returns the byte count of the values section so far. If the exact size is only known at the end, this is a rough
     /// upper estimate.
     fn page_bytes(&self) -> usize;
 
-    /// Appends the page's values section to `out`, and starts the next page. Also appends to `section_starts` the
-    /// positions in `out` at which bytes of another kind begin, such as values after their lengths, because codecs make
-    /// use of them.
+    /// Appends the page's values section to `out` and starts the next page. Whenever bytes of a different kind begin,
+    /// such as values after their lengths, this also appends their offset in `out` to `section_starts`, because codecs
+    /// make use of it.
     fn finish_page(&mut self, out: &mut Vec<u8>, section_starts: &mut Vec<usize>);
 
-    /// Finishes the page with `front` before the values section. The vector `out` must be empty. Returns the position
-    /// in `out` at which `front` starts. This is also the origin of the positions in `section_starts`.
+    /// Finishes the page with `front` before the values section. The vector `out` must be empty. Returns the offset of
+    /// `front` in `out`, which is also the origin for the offsets in `section_starts`.
     fn finish_page_after(
         &mut self,
         front: &[u8],
@@ -42,7 +42,7 @@ pub trait ValueEncoder: Send + Sync {
         0
     }
 
-    /// Returns the number of bytes that the encoder holds.
+    /// Returns the number of bytes held by the encoder.
     fn heap_bytes(&self) -> usize;
 }
 
@@ -97,7 +97,7 @@ pub fn value_encoder(
 mod tests {
     use super::*;
 
-    /// Returns a page's bytes after `front`, split into sections with one kind of bytes each.
+    /// Returns a page's bytes after `front`, split into sections of one kind each.
     fn kinds(encoding: Encoding, physical_type: Type, values: &Values<'_>) -> Vec<Vec<u8>> {
         let mut encoder =
             value_encoder(encoding, physical_type, 4, Compression::Uncompressed).unwrap();

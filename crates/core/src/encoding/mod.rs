@@ -5,7 +5,7 @@
 //! boolean, byte_array   types whose values are not appended as units
 //! ```
 
-// Each encoding has one folder. This decodes its bytes to values, and encodes them again.
+// Each encoding has a folder that decodes its bytes to values and encodes values again.
 mod alp;
 pub(crate) mod byte_stream_split;
 mod delta_binary_packed;
@@ -14,7 +14,7 @@ mod delta_length_byte_array;
 pub mod dictionary;
 pub(crate) mod plain;
 mod rle;
-// These modules select an encoding's implementation, and have the types that several encodings share.
+// These modules select an encoding's implementation and hold the types shared by several encodings.
 pub(crate) mod boolean;
 pub(crate) mod byte_array;
 mod decoder;
@@ -29,11 +29,11 @@ pub(crate) use decoder::{Native, Page, ValueDecoder};
 pub use encoder::{ValueEncoder, value_encoder};
 pub use rest::Rest;
 
-/// The page size in bytes from which we do not reuse a page's memory for the next one. Such a page has a few large
-/// values, and other pages may not have any.
+/// The smallest page size in bytes at which we don't reuse the page's memory. Such a page usually has a few large
+/// values, and other pages might not have any.
 pub const LARGE_PAGE: usize = 8 << 20;
 
-/// The number of bytes that we reserve after a page for encryption, so that the page need not be moved.
+/// The number of bytes to reserve after a page for encryption, so that we don't have to move the page.
 pub const BEHIND_PAGE: usize = 16;
 
 /// Returns the error for a page with fewer values than its header or its levels require.
@@ -42,7 +42,7 @@ pub(crate) fn ends_early() -> Error {
     Error::corrupt("the values of the page end early")
 }
 
-/// Returns the number of units that `n` values of `units` units each have.
+/// Returns the number of units in `n` values of `units` units each.
 pub(crate) fn product(n: usize, units: usize) -> Result<usize> {
     n.checked_mul(units).ok_or_else(ends_early)
 }
@@ -57,7 +57,7 @@ pub fn length(bytes: usize) -> Result<i32> {
     })
 }
 
-/// Returns the error for values whose type is not the encoder's. This would be a bug in this crate.
+/// Returns the error for values that don't have the encoder's type, which would be a bug in this crate.
 #[cold]
 pub(crate) fn mismatch() -> Error {
     Error::argument("the values have a different physical type than the column")

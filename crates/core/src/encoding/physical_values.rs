@@ -10,7 +10,7 @@ use herringbone_kernels::plain;
 pub enum Values<'a> {
     /// BOOLEAN, as `len` of `bits` from bit `first` on.
     Boolean {
-        /// The packed bits, with the least significant first.
+        /// The packed bits, least significant first.
         bits: &'a [u8],
         /// The index of the first bit.
         first: usize,
@@ -90,7 +90,7 @@ impl Values<'_> {
     }
 }
 
-/// Calls `visit` with the values in `bytes`, which are in PLAIN form, given their type and the type's length.
+/// Calls `visit` with the PLAIN values in `bytes`, given their type and its length.
 pub fn with_plain<R>(
     physical_type: Type,
     type_length: usize,
@@ -127,7 +127,7 @@ pub fn with_plain<R>(
     }
 }
 
-/// Values, and, for arrays with a dictionary or runs, the value that each slot has.
+/// Values of a leaf array, plus each slot's value index if the array has a dictionary or runs.
 #[derive(Debug)]
 pub enum Slots<'a> {
     /// One value per slot.
@@ -197,12 +197,12 @@ pub(crate) fn gathered<R>(
     }
 }
 
-/// The size of PLAIN values, with and without the lengths of byte arrays.
+/// The size of PLAIN values, with and without length prefixes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PlainSize {
     /// The total number of bytes.
     pub bytes: usize,
-    /// The byte count of byte arrays without their lengths. This is 0 for other types.
+    /// The byte count of byte arrays without their length prefixes; 0 for other types.
     pub byte_array_bytes: usize,
 }
 
@@ -215,7 +215,7 @@ impl Slots<'_> {
         }
     }
 
-    /// Returns the size that the slots have in PLAIN form.
+    /// Returns the slots' size in PLAIN form.
     pub fn plain_size(&self) -> PlainSize {
         let (values, keys) = match self {
             Self::Values(values) => (values, None),

@@ -1,24 +1,23 @@
-//! The part of a page that follows the values which its header declares.
+//! The part of a page after its declared values.
 //!
 //! If a header declares fewer values than its page has, the rows of all later pages shift, so this is an error. But
-//! many writers leave padding: DuckDB 1.3 a packed block, fastparquet a group and zeros, others a byte or two. Two
-//! questions separate padding from values:
+//! many writers leave padding. For example, DuckDB 1.3 leaves a packed block, fastparquet a group and zeros, and others
+//! a byte or two. Two questions separate padding from values:
 //!
-//! 1. **Form**: is this something that writers leave? [`Rest`] and the kernels' [`Leftover`] answer it.
+//! 1. **Form**: is this a known form of padding? [`Rest`] and the kernels' [`Leftover`] answer it.
 //! 2. **Count**: does a count from elsewhere agree with the header? Headers count levels, so the column compares the
 //!    sum over all headers with the chunk metadata (`column/page_cursor/page_count.rs`). In a column with nulls, only
-//!    levels count the values, so [`Rest::check_after_levels`] compares them with counts of nulls.
+//!    levels count the values, so [`Rest::check_after_levels`] compares them with null counts.
 
 use herringbone_format::{Error, Result};
 use herringbone_kernels::hybrid::{GROUP, Leftover, PACKED_BLOCK};
 
 use crate::created_by::CreatedBy;
 
-/// The greatest number of zeros that fastparquet leaves after a data page. These are eight after all values, and one
-/// more after booleans.
+/// The most zeros left by fastparquet after a data page: eight after all values, plus one after booleans.
 const FASTPARQUET_PADDING: usize = 9;
 
-/// The part of a page's values section that follows the consumed values.
+/// The rest of a page's values section, after the consumed values. Used to tell padding from undeclared values.
 ///
 /// The unused bits of packed runs, of a delta encoding's last block and of the last byte of booleans are padding, so
 /// they do not count as a rest.
@@ -26,9 +25,9 @@ const FASTPARQUET_PADDING: usize = 9;
 pub enum Rest<'a> {
     /// Nothing.
     Nothing,
-    /// Values in a form that writers leave as padding. The number of them is at least one.
+    /// Values in a known form of padding. Their number is at least one.
     Padding(usize),
-    /// Values that certainly are no padding, because the encoding stores its own number of values, which is larger.
+    /// Values that certainly aren't padding, because the encoding stores a larger value count of its own.
     Values,
     /// Bytes after PLAIN values.
     Bytes {
@@ -50,7 +49,7 @@ impl From<Leftover> for Rest<'_> {
 }
 
 impl<'a> Rest<'a> {
-    /// Returns a section's bytes from `position` on. A value takes at least `value_bytes` of them.
+    /// Returns a section's bytes from `position` on, where a value takes at least `value_bytes` bytes.
     pub(crate) fn bytes(section: &'a [u8], position: usize, value_bytes: usize) -> Self {
         match section.get(position..) {
             None | Some([]) => Self::Nothing,
@@ -77,8 +76,8 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// Checks the form of the rest. Returns `Nothing` if the rest has no values. Returns `Padding` if it is open
-    /// whether its values are padding, so that a count must decide.
+    /// Checks the form of the rest. Returns `Nothing` if the rest has no values. Returns `Padding` if its values might
+    /// be padding, so that a count has to decide.
     ///
     /// # Errors
     /// Fails with Corrupt if no writer leaves padding of this form.
@@ -105,8 +104,8 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// Checks the rest of a page whose definition levels count its values. Returns true if the rest is padding that has
-    /// the form of values. This calls `counts` only if the form of the rest leaves the question open.
+    /// Checks the rest of a page whose definition levels count its values. Returns true if the rest is padding in the
+    /// form of values. `counts` is only called if the form leaves the question open.
     ///
     /// # Errors
     /// Fails with Corrupt if the rest has values, because a damaged definition level shifts the later values of the
@@ -128,7 +127,7 @@ impl<'a> Rest<'a> {
             Some(expected) => Err(Error::corrupt(format!(
                 "the definition levels of the page count {taken} values, but its other metadata counts {expected}"
             ))),
-            // Writers leave a whole group or block only if the values fill the one before it.
+            // Writers only leave a whole group or block if the values fill the previous group or block.
             None if [GROUP, PACKED_BLOCK].contains(&values) && taken.is_multiple_of(values) => {
                 Ok(true)
             }
@@ -140,14 +139,14 @@ impl<'a> Rest<'a> {
 /// The number of values in a page whose levels count them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ValueCounts {
-    /// The number of definition levels that stand for a value.
+    /// The number of definition levels with a value.
     pub(crate) taken: usize,
     /// The number of values according to other metadata, if it is known there.
     pub(crate) expected: Option<u64>,
 }
 
-/// Returns the error for a page with more of something than its header declares, because the rows of later pages would
-/// shift.
+/// Returns the error for a page with more of something than its header declares. We can't ignore this, because the rows
+/// of later pages would shift.
 #[cold]
 pub(crate) fn more_than_declared(what: &str) -> Error {
     Error::corrupt(format!("the page has more {what} than its header declares"))
@@ -165,7 +164,7 @@ mod tests {
     fn only_a_known_writer_may_leave_whole_values() {
         let zeros = Rest::bytes(&[7, 0, 0, 0, 0, 0, 0, 0, 0], 1, 4);
         assert_eq!(zeros.num_bytes(), 8);
-        // A count must decide, because these bytes may also be a value.
+        // A count has to decide, because these bytes might also be a value.
         assert_eq!(zeros.check(fastparquet()).unwrap(), Leftover::Padding(1));
         zeros.check(CreatedBy::default()).unwrap_err();
         let nine = Rest::bytes(&[0; 9], 0, 1);

@@ -1,4 +1,4 @@
-//! The encoder for encodings that need all values of a page before they can write the first byte.
+//! The encoder for encodings that need all of a page's values before writing the first byte.
 
 use herringbone_format::Result;
 
@@ -32,14 +32,14 @@ pub(super) trait EncodePage<T>: Send + Sync {
     fn encode(&mut self, values: &[T], out: &mut Vec<u8>);
 }
 
-/// An encoder that keeps the page's values until the page ends.
+/// An encoder that collects values until the page ends and then encodes them all at once.
 pub(super) struct WholePage<T, E> {
     values: Vec<T>,
     encoding: E,
 }
 
 impl<T, E> WholePage<T, E> {
-    /// Creates an encoder that has no values yet.
+    /// Creates an encoder without any values.
     pub(super) fn new(encoding: E) -> Self {
         Self {
             values: Vec::new(),

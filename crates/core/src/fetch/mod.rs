@@ -1,4 +1,4 @@
-//! Turns the byte ranges that a read needs into requests, without I/O.
+//! Turns the byte ranges needed by a read into requests, without I/O.
 //!
 //! ```text
 //! wanted ranges + FetchPolicy ── requests() ──► Request: range to read, wanted ranges in it

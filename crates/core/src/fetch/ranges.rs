@@ -7,7 +7,7 @@ pub fn bytes(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().map(|range| range.end - range.start).sum()
 }
 
-/// Sorts ranges, and merges ranges that overlap or touch.
+/// Sorts ranges, merging ranges that overlap or touch.
 pub fn union(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     ranges.retain(|range| !range.is_empty());
     ranges.sort_unstable_by_key(|range| range.start);
@@ -21,7 +21,7 @@ pub fn union(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     ranges
 }
 
-/// Returns the parts of `ranges` that lie outside of all `others`. Both lists must be ascending and disjoint.
+/// Returns the parts of `ranges` outside of all `others`. Both lists must be ascending and disjoint.
 pub fn without(ranges: &[Range<u64>], others: &[Range<u64>]) -> Vec<Range<u64>> {
     let mut rest = Vec::new();
     for range in ranges {

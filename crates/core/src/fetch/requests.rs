@@ -1,13 +1,13 @@
 //! Plans the requests for wanted ranges.
 //!
-//! A request costs a round trip, and a gap between two ranges costs its bytes. So we merge ranges if the gap is small
-//! enough, and the `FetchPolicy` determines which gaps are.
+//! A request costs a round trip, and a gap between two ranges costs its bytes. So we merge ranges if the gap between
+//! them is small enough, as determined by the `FetchPolicy`.
 
 use std::ops::Range;
 
 use super::{FetchPolicy, bytes};
 
-/// A range of the file to be read at once.
+/// A range of the file to read at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Request {
@@ -25,7 +25,7 @@ impl Request {
         }
     }
 
-    /// Returns the number of bytes that the request fetches, including gaps.
+    /// Returns the number of bytes to fetch, including gaps.
     #[must_use]
     pub fn fetched_bytes(&self) -> u64 {
         length(&self.range)
@@ -38,23 +38,23 @@ impl Request {
     }
 }
 
-/// The ascending and disjoint requests that fetch some ranges of a file.
+/// The ascending and disjoint requests for some ranges of a file.
 ///
-/// This is an iterator that creates them one by one, so that even a very long range takes no memory.
+/// This iterator creates requests one by one, so that even a very long range takes no memory.
 #[derive(Debug, Clone)]
 pub struct Requests {
-    /// The wanted ranges that remain, disjoint and in descending order.
+    /// The remaining wanted ranges, disjoint and in descending order.
     wanted: Vec<Range<u64>>,
     max_gap: u64,
     max_bytes: u64,
 }
 
-/// Returns the requests that fetch these ranges. The ranges may be in any order and overlap.
+/// Returns the requests for these ranges. The ranges may overlap and be in any order.
 ///
 /// - Each wanted byte is in exactly one request. Overlapping ranges become one wanted range.
-/// - Ranges share a request if the gap between them is at most [`max_gap_bytes`](FetchPolicy::max_gap_bytes), and the
+/// - Ranges share a request if the gap between them is at most [`max_gap_bytes`](FetchPolicy::max_gap_bytes) and the
 ///   request stays within [`max_request_bytes`](FetchPolicy::max_request_bytes).
-/// - A range is split only if it exceeds the maximum size of a request.
+/// - A range is only split if it exceeds the maximum request size.
 /// - Empty ranges are ignored.
 ///
 /// ```
@@ -92,8 +92,8 @@ pub fn requests(ranges: impl IntoIterator<Item = Range<u64>>, policy: &FetchPoli
     }
 }
 
-/// Returns the ranges of the requests that fetch these ranges. They include gaps only if their total size is then at
-/// most `most` bytes.
+/// Returns the byte ranges of the requests for these ranges. Gaps are only included if the total size then stays within
+/// `most` bytes.
 #[must_use]
 pub fn requests_within(ranges: &[Range<u64>], policy: &FetchPolicy, most: u64) -> Vec<Range<u64>> {
     let merged = |policy: &FetchPolicy| -> Vec<Range<u64>> {

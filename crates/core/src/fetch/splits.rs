@@ -1,14 +1,14 @@
-//! Finds the row groups that belong to a range of bytes, for engines that read a file in parts.
+//! Assigns row groups to byte ranges, for engines that read a file in parts.
 
 use std::ops::Range;
 
 use herringbone_format::{FileMetadata, Result};
 
-/// Returns the ordinals of the row groups that belong to a range of the file's bytes, in ascending order.
+/// Returns the ordinals of the row groups in a range of the file's bytes, in ascending order.
 ///
 /// A row group belongs to the range that contains its first byte. So if the ranges cover each byte of a file of
-/// `file_length` bytes exactly once, each row group belongs to exactly one of them. This holds even for a damaged
-/// footer, because a first byte outside the file counts as the last byte of the file.
+/// `file_length` bytes exactly once, each row group belongs to exactly one range. This holds even for a damaged footer,
+/// because a first byte outside the file counts as the file's last byte.
 ///
 /// # Errors
 /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) or
@@ -32,7 +32,7 @@ pub fn row_groups_in(
 
 /// Returns the offset of a row group's first page, or 0 if the footer does not contain it.
 ///
-/// The offset does not depend on the available keys, so that all readers of a file agree on it.
+/// The offset doesn't depend on the available keys, so that all of a file's readers agree on it.
 fn first_byte(metadata: &FileMetadata, row_group: usize) -> Result<u64> {
     let stated = metadata.row_group_header(row_group)?.file_offset;
     let chunk = match metadata.num_columns(row_group) {
@@ -42,7 +42,7 @@ fn first_byte(metadata: &FileMetadata, row_group: usize) -> Result<u64> {
     let plaintext = chunk.filter(|chunk| chunk.encrypted_column_metadata.is_none());
     let offset = match plaintext.and_then(|chunk| chunk.meta_data) {
         Some(chunk) => {
-            // Some writers set the offset to 0 if there is no such page, so we ignore zeros.
+            // Some writers set the offset to 0 if there's no such page, so we ignore zeros.
             let offsets = [chunk.dictionary_page_offset, Some(chunk.data_page_offset)];
             let offsets = offsets.into_iter().flatten();
             offsets.filter(|offset| *offset > 0).min()

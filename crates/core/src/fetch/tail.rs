@@ -1,14 +1,14 @@
-//! The bytes that came with a footer.
+//! The bytes fetched along with a footer.
 //!
-//! The request for a footer often fetches more than the footer, for example the page indexes, or the whole of a small
-//! file. We keep these bytes, so that later reads need not request them again.
+//! A footer request often fetches more than the footer, for example the page indexes or all of a small file. We keep
+//! these bytes so that later reads don't have to request them again.
 
 use std::ops::Range;
 
 use bytes::{Bytes, BytesMut};
 
-/// The last bytes of a file. They came with its footer and are in memory. Ranges within them are not requested again.
-/// If a longer range extends into them, we only request its other part.
+/// The last bytes of a file, kept in memory because they came with its footer. Ranges within the tail aren't requested
+/// again. If a longer range extends into it, we only request the part before.
 ///
 /// ```text
 /// file     ├──────────────────────┬──────┤
@@ -28,7 +28,7 @@ impl Tail {
         Self::at(length.saturating_sub(bytes.len() as u64), bytes)
     }
 
-    /// Creates a part that lies before the end, such as the page indexes.
+    /// Creates a part before the end of the file, such as the page indexes.
     #[must_use]
     pub fn at(start: u64, bytes: Bytes) -> Self {
         Self { start, bytes }
@@ -60,8 +60,8 @@ impl Tail {
         (from <= to && to <= self.bytes.len()).then(|| self.bytes.slice(from..to))
     }
 
-    /// Returns the part of a range before the tail, and the bytes of the rest. This part may be empty. There is no rest
-    /// if the range ends before the tail, or does not begin before its own end.
+    /// Returns the part of a range before the tail, which can be empty, and the bytes of the rest. There's no rest if
+    /// the range ends before the tail or doesn't begin before its own end.
     #[must_use]
     pub fn split(&self, range: &Range<u64>) -> (Range<u64>, Bytes) {
         let middle = range.end.min(self.start).max(range.start);
@@ -104,7 +104,7 @@ mod tests {
             (0..5, 0..5, ""),
             (0..3, 0..3, ""),
             (2..2, 2..2, ""),
-            // These ranges end beyond the file. We request all of them, so that the store refuses them.
+            // These ranges end beyond the file. We still request them in full, so that the store refuses them.
             (5..9, 5..9, ""),
             (4..9, 4..9, ""),
             (9..9, 9..9, ""),

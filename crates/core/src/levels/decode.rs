@@ -1,6 +1,6 @@
-//! Decodes the levels of one page into the form that the column needs. If a column has no lists and its highest
-//! definition level is 1, the definition levels are exactly the validity bitmap, so we decode them straight into bits.
-//! All other levels become bytes, in blocks that stay in the L1 cache.
+//! Decodes one page's levels into the form needed by the column. If a column has no lists and its highest definition
+//! level is 1, the definition levels are exactly the validity bitmap, so we decode them straight into bits. All other
+//! levels become bytes, in blocks that stay in the L1 cache.
 //!
 //! The level encodings are in Encodings, "Run Length Encoding / Bit-Packing Hybrid (RLE = 3)", and the deprecated
 //! "Bit-packed (Deprecated) (BIT_PACKED = 4)".
@@ -16,7 +16,7 @@ use super::{LevelSection, level_width};
 use crate::malformed;
 use crate::page::BLOCK_LEVELS;
 
-/// The repetition or definition levels of a page not taken yet.
+/// A page's repetition or definition levels, minus the levels already taken.
 pub(crate) struct Levels {
     max_level: u8,
     source: Source,
@@ -36,7 +36,7 @@ enum Source {
 }
 
 impl Levels {
-    /// Creates the levels encoded in `section`. None of them may be above `max_level`.
+    /// Creates the levels encoded in `section`, none of which may be above `max_level`.
     pub(crate) fn new(section: Option<LevelSection>, max_level: u8) -> Self {
         let source = match section {
             None => Source::Constant(0),
@@ -55,7 +55,7 @@ impl Levels {
         Self { max_level, source }
     }
 
-    /// Creates levels that all equal `level`, so that no page stores them.
+    /// Creates levels that all equal `level`, which pages don't store.
     pub(crate) fn constant(level: u8, max_level: u8) -> Self {
         Self {
             max_level,
@@ -63,11 +63,10 @@ impl Levels {
         }
     }
 
-    /// Returns the part of the section that follows the levels taken so far.
+    /// Returns the rest of the section, after the levels taken so far.
     pub(crate) fn leftover(&self) -> Leftover {
         match &self.source {
-            // Nothing can be left over here, because the page's level count determines how many of these levels there
-            // are.
+            // Nothing can be left over here, because the page's level count determines the number of these levels.
             Source::Constant(_) | Source::BitPacked { .. } => Leftover::Nothing,
             Source::Hybrid { decoder, bytes } => decoder.leftover(bytes),
         }
@@ -78,7 +77,7 @@ impl Levels {
         !matches!(self.source, Source::Constant(_))
     }
 
-    /// Returns how many of the section's first `n` levels are the highest level. This decodes them once more.
+    /// Returns how many of the section's first `n` levels are the highest level, decoding these levels once more.
     ///
     /// # Errors
     /// Fails with Corrupt if there are fewer levels.
@@ -150,7 +149,7 @@ impl Levels {
         Ok(scratch.iter().filter(|&&level| level == 1).count())
     }
 
-    /// Skips the next `n` levels, and returns how many of them are zero.
+    /// Skips the next `n` levels, returning the number of zeros.
     pub(crate) fn zeros(&mut self, n: usize, scratch: &mut Vec<u8>) -> Result<usize> {
         if self.max_level == 1 {
             return self.skip(n, scratch).map(|ones| n - ones);
@@ -160,7 +159,7 @@ impl Levels {
         Ok(n - nesting::count_ge(scratch, 1))
     }
 
-    /// Skips the next `n` levels, and returns how many of them are the highest level.
+    /// Skips the next `n` levels, returning how many are the highest level.
     pub(crate) fn skip(&mut self, n: usize, scratch: &mut Vec<u8>) -> Result<usize> {
         match &mut self.source {
             Source::Constant(level) => Ok(if *level == self.max_level { n } else { 0 }),

@@ -15,7 +15,7 @@ use crate::malformed;
 pub struct PageLevels {
     max_def: u8,
     max_rep: u8,
-    /// The kind of runs that we encode.
+    /// The kind of runs to encode.
     runs: Runs,
     num_rows: usize,
     num_levels: usize,
@@ -27,8 +27,8 @@ pub struct PageLevels {
 pub enum DefinitionLevels {
     /// There are no levels. The highest definition level is 0, so nothing can be null or empty.
     None,
-    /// The validity, for columns without lists whose highest definition level is 1, so that each level is a bit.
-    /// Without a buffer, all slots are valid.
+    /// The validity, for columns without lists whose highest definition level is 1. Each level is a bit, and without a
+    /// buffer all slots are valid.
     Validity(Option<NullBuffer>),
     /// One byte per level.
     Bytes(Vec<u8>),
@@ -38,7 +38,7 @@ pub enum DefinitionLevels {
 enum Def {
     /// One bit per level, for columns without lists whose highest level is 1.
     Bits(Bitmap),
-    /// One byte per level. This is empty if the highest level is 0.
+    /// One byte per level; empty if the highest level is 0.
     Bytes(Vec<u8>),
 }
 
@@ -49,15 +49,15 @@ pub struct EncodedLevels {
     pub rep: Vec<u8>,
     /// The encoded definition levels.
     pub def: Vec<u8>,
-    /// The number of rows that start in the page.
+    /// The number of rows starting in the page.
     pub num_rows: usize,
-    /// The number of levels. This counts values, nulls and empty lists.
+    /// The number of levels, counting values, nulls and empty lists.
     pub num_levels: usize,
     /// The number of levels below the highest definition level.
     pub num_nulls: usize,
-    /// The number of occurrences of each repetition level. This is empty for columns without lists.
+    /// The number of occurrences of each repetition level; empty for columns without lists.
     pub rep_histogram: Vec<u64>,
-    /// The number of occurrences of each definition level. This is empty if the column's highest one is 0.
+    /// The number of occurrences of each definition level; empty if the column's highest level is 0.
     pub def_histogram: Vec<u64>,
 }
 
@@ -107,8 +107,8 @@ impl PageLevels {
             }
     }
 
-    /// Appends the levels of `num_rows` rows. The slice `rep` contains one repetition level per entry, but is empty for
-    /// a column without lists.
+    /// Appends the levels of `num_rows` rows. `rep` contains one repetition level per entry, or is empty for a column
+    /// without lists.
     pub fn append(&mut self, rep: &[u8], def: &DefinitionLevels, num_rows: usize) -> Result<()> {
         self.num_rows += num_rows;
         self.rep.extend_from_slice(rep);
@@ -148,7 +148,7 @@ impl PageLevels {
         self.runs = runs;
     }
 
-    /// Encodes the levels of the page, and starts the next one.
+    /// Encodes the page's levels and starts the next page.
     pub fn finish_page(&mut self) -> EncodedLevels {
         let encoded = self.encode(self.runs);
         self.num_rows = 0;
@@ -168,7 +168,7 @@ impl PageLevels {
             num_levels: self.num_levels,
             ..EncodedLevels::default()
         };
-        // For levels of more than one bit, the shortest runs are just as repetitive, so we encode these instead.
+        // Above one bit per level, the shortest runs are just as repetitive, so we encode those instead.
         let runs_of_bytes = match runs {
             Runs::Long => Runs::Long,
             Runs::Shortest | Runs::Repetitive => Runs::Shortest,

@@ -17,7 +17,7 @@ pub(crate) struct LevelSection {
     pub(crate) bytes: Buffer,
 }
 
-/// Returns the bit width that levels up to `max_level` need.
+/// Returns the bit width for levels up to `max_level`.
 pub(crate) fn level_width(max_level: u8) -> u8 {
     (u8::BITS - max_level.leading_zeros()) as u8
 }

@@ -1,7 +1,7 @@
-//! Turns a page header and body into sections, by decryption, decompression and splitting.
+//! Turns a page header and body into sections, by decrypting, decompressing and splitting the body.
 //!
-//! Decrypted and decompressed bodies go into buffers that we reuse for the next page. But an array may keep parts of a
-//! page in place, so we only reuse a buffer once nothing refers to it.
+//! Decrypted and decompressed bodies go into buffers that we reuse for the next page. But an array can keep parts of a
+//! page in place, so we only reuse a buffer once nothing refers to it any more.
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::modular_encryption::{ChunkCipher, ModuleKind};
@@ -18,26 +18,25 @@ use crate::budget::{ColumnMemory, MemoryUse};
 use crate::compression::{check_uncompressed_size, decompress};
 use crate::created_by::CreatedBy;
 
-/// The size from which we check that a decompressed page is plausible before we allocate memory for it, because large
-/// sizes are often false.
+/// The smallest decompressed size to check for plausibility before allocating memory. Large sizes are often bogus.
 const LARGE_BODY: usize = 16 << 20;
 
-/// The consumers that still need this page or an earlier one. They decide whether we can reuse buffers.
+/// The other consumers of this page or an earlier page. Used to decide whether we can reuse buffers.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct PageUse<'a> {
     /// True if parts of an earlier page are still in use.
     pub(crate) another: bool,
-    /// The shared page, if another split of the column chunk also contains some of its rows.
+    /// The shared page, if its rows extend into another split of the column chunk.
     pub(crate) shared: Option<&'a SharedPage>,
     /// True if the page is a dictionary read before.
     pub(crate) is_again: bool,
 }
 
-/// A decoder that opens the pages of one column chunk, given their bodies.
+/// A decoder for the page bodies of one column chunk.
 pub(crate) struct BodyDecoder {
     codec: CompressionCodec,
     max_levels: MaxLevels,
-    /// The known habits of the writer.
+    /// The writer's known quirks.
     created_by: CreatedBy,
     /// The cipher of the bodies, if they are encrypted.
     cipher: Option<ChunkCipher>,
@@ -48,8 +47,8 @@ pub(crate) struct BodyDecoder {
     num_bodies: u64,
     /// A buffer with the decrypted but still compressed body, which we reuse.
     decrypted: Option<Buffer>,
-    /// Decompressed bodies, which we reuse once nothing refers to them. There is more than one only if arrays keep
-    /// parts of pages in place.
+    /// Decompressed bodies, reused once nothing refers to them. There's only more than one if arrays keep parts of
+    /// pages in place.
     bodies: [Option<Buffer>; 2],
 }
 
@@ -79,7 +78,7 @@ impl BodyDecoder {
         }
     }
 
-    /// Adds the cipher of the bodies, if there is one.
+    /// Adds the cipher for the bodies, if there is one.
     pub(crate) fn encrypted(self, cipher: Option<ChunkCipher>) -> Self {
         Self { cipher, ..self }
     }
@@ -89,15 +88,15 @@ impl BodyDecoder {
         self.codec != CompressionCodec::Uncompressed
     }
 
-    /// Returns true if we copy the bodies out of the file's bytes, so that these bytes can be dropped.
+    /// Returns true if bodies are copied out of the file's bytes, so that the original bytes can be dropped.
     pub(crate) fn copies(&self, header: &PageHeader) -> bool {
-        // The levels of version 2 pages are not compressed, so they stay in the file's bytes.
+        // The levels of version 2 pages aren't compressed, so they stay in the file's bytes.
         let is_whole = header.type_ != PageType::DataPageV2;
         self.cipher.is_some() || (self.is_compressed() && is_whole)
     }
 
-    /// Opens the page that belongs to `header`, where `ordinal` is the number of the chunk's data pages before it. This
-    /// reserves memory for `body`, decrypts it, decompresses it, and splits it into sections.
+    /// Opens the page with this `header`, where `ordinal` is the number of data pages before it in the chunk. This
+    /// reserves memory for `body`, then decrypts it, decompresses it, and splits it into sections.
     pub(crate) fn open(
         &mut self,
         (header, ordinal): (&PageHeader, usize),
@@ -111,7 +110,7 @@ impl BodyDecoder {
         if self.is_compressed() || is_encrypted {
             let uncompressed = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
             self.largest_body = self.largest_body.max(uncompressed);
-            // A body left to another split stays in memory until that split takes it.
+            // A body for another split stays in memory until that split takes it.
             let others = u64::from(page_use.another) + u64::from(page_use.shared.is_some());
             self.num_bodies = self.num_bodies.max(1 + others);
             let bodies = self.largest_body.saturating_mul(self.num_bodies);
@@ -127,7 +126,7 @@ impl BodyDecoder {
         self.decode((header, ordinal), body, page_use.shared, limits)
     }
 
-    /// Decodes the page that belongs to `header`. If it is `shared` and another split has already decompressed it, we
+    /// Decodes the page with this `header`. If the page is `shared` and another split has already decompressed it, we
     /// use that split's body.
     fn decode(
         &mut self,
@@ -149,7 +148,8 @@ impl BodyDecoder {
             let uncompressed_size = header.uncompressed_page_size as usize;
             let body = self.decrypt(header, ordinal, body)?;
             let values = self.decompress(body, uncompressed_size, None)?;
-            // A dictionary occurs once, and may be much larger than the later pages, so we do not reuse its buffers.
+            // A chunk has just one dictionary, which can be much larger than later pages, so we don't reuse its
+            // buffers.
             self.bodies = [None, None];
             self.decrypted = None;
             return Ok(Page::Dictionary { values, num_values });
@@ -248,7 +248,7 @@ impl BodyDecoder {
         })
     }
 
-    /// Returns a body, which is decrypted if necessary.
+    /// Returns a body, decrypting it if necessary.
     fn decrypt(&mut self, header: &PageHeader, ordinal: usize, body: Buffer) -> Result<Buffer> {
         let Some(cipher) = self.cipher.clone() else {
             return Ok(body);
@@ -288,7 +288,7 @@ impl BodyDecoder {
         if self.codec == CompressionCodec::Uncompressed {
             return uncompressed(body, uncompressed_size);
         }
-        // A page with only nulls may not contain any compressed bytes, not even an empty stream. So we do not call the
+        // An all-null page might not contain any compressed bytes, not even an empty stream. So we don't call the
         // codec.
         if uncompressed_size == 0 {
             return Ok(Buffer::default());
@@ -306,7 +306,7 @@ impl BodyDecoder {
         Ok(output)
     }
 
-    /// Keeps a body, so that its buffer can be reused later.
+    /// Keeps a body for reusing its buffer later.
     fn keep_body(&mut self, body: &Buffer) {
         if self.bodies[0].is_some() {
             self.bodies.swap(0, 1);
@@ -322,7 +322,7 @@ impl BodyDecoder {
         })
     }
 
-    /// Returns a buffer of `length` initialised bytes, in the buffer of an earlier page if one is free.
+    /// Returns a buffer of `length` initialised bytes, reusing an earlier page's buffer if possible.
     fn spare_body(&mut self, length: usize) -> Result<Vec<u8>> {
         match self.free_body() {
             Some(mut body) if body.capacity() >= length => {
@@ -337,8 +337,8 @@ impl BodyDecoder {
     }
 }
 
-/// Fails if memory for `length` bytes cannot be reserved. We check this first, because a failed allocation would end
-/// the process.
+/// Fails if memory for `length` bytes cannot be reserved. We check this up front, because a failed allocation would
+/// abort the process.
 fn check_memory(length: usize) -> Result<()> {
     match length > LARGE_BODY {
         true => reserve(&mut Vec::new(), length),
@@ -358,7 +358,7 @@ fn reserve(bytes: &mut Vec<u8>, length: usize) -> Result<()> {
     })
 }
 
-/// Returns the number of level bytes that a version 2 data page has according to its header, or 0 for other pages.
+/// Returns the number of level bytes in a version 2 data page according to its header, or 0 for other pages.
 fn level_bytes(header: &PageHeader) -> usize {
     let v2 = header.data_page_header_v2.as_ref();
     let levels = v2.map_or(0, |v2| {
@@ -397,7 +397,7 @@ pub(crate) fn check_sizes(header: &PageHeader, limits: &Limits) -> Result<u64> {
     Ok(compressed as u64)
 }
 
-/// Returns the number of values that a page declares. For a dictionary these are its entries, otherwise its levels.
+/// Returns a page's declared value count. For a dictionary this counts its entries, otherwise its levels.
 pub fn num_values(header: &PageHeader) -> Result<usize> {
     let declared = header
         .num_values()

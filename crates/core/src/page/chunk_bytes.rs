@@ -1,17 +1,16 @@
-//! The bytes of one column chunk supplied so far.
+//! One column chunk's bytes, as far as supplied.
 //!
-//! This module does not read. If bytes are missing, the caller passes their range up to the driver, and tries again
-//! once the driver has supplied them.
-//! the driver has supplied it.
+//! This module does no I/O. If bytes are missing, the caller passes their range up to the driver and tries again once
+//! the driver has supplied the bytes.
 
 use std::ops::Range;
 
 use bytes::{Buf as _, Bytes};
 
-/// We copy at most one in `MAX_MOVED` bytes of a window in order to free the other bytes.
+/// We copy at most one in `MAX_MOVED` of a window's bytes to free the rest.
 const MAX_MOVED: usize = 8;
 
-/// A window on the file that moves forward over one column chunk.
+/// A window on the file, moving forward over one column chunk.
 #[derive(Debug)]
 pub(crate) struct ChunkBytes {
     /// The chunk's range in the file.
@@ -65,7 +64,7 @@ impl ChunkBytes {
             .unwrap_or_default()
     }
 
-    /// Returns the bytes of `range` if all of them are available. If they end the window, they are moved out of it.
+    /// Returns the bytes of `range` if they're all available. Bytes at the end of the window are moved out of it.
     pub(crate) fn take(&mut self, range: Range<u64>) -> Option<Bytes> {
         let from = usize::try_from(range.start.checked_sub(self.start)?).ok()?;
         let to = usize::try_from(range.end.checked_sub(self.start)?).ok()?;
@@ -75,8 +74,8 @@ impl ChunkBytes {
         if to < self.window.len() {
             return Some(self.window.slice(from..to));
         }
-        // These bytes end the window, so we move them out of it. As their only owner, the caller avoids the reference
-        // count.
+        // These bytes end the window, so we move them out. This makes the caller their only owner, which avoids the
+        // reference count.
         let mut last = std::mem::take(&mut self.window);
         last.advance(from);
         self.start = range.end;

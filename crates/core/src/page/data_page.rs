@@ -6,7 +6,7 @@
 //! v2, before decompression: [repetition levels] [definition levels] [values, compressed or not]
 //! ```
 //!
-//! A section is absent if its highest level is 0.
+//! A section is missing if its highest level is 0.
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Encoding, Error, Result};
@@ -77,8 +77,7 @@ pub(super) fn split_levels_v2(
     }))
 }
 
-/// Removes the first `length` bytes of `body` and returns them. The caller must have checked that `length` is within
-/// `body`.
+/// Removes and returns the first `length` bytes of `body`. The caller must have checked that `length` is within `body`.
 fn take_front(body: &mut Buffer, length: usize) -> Buffer {
     let front = body.slice_with_length(0, length);
     body.advance(length);

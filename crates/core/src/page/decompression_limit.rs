@@ -1,27 +1,27 @@
-//! Limits the decompressed size of a column chunk's pages.
+//! Limits the decompressed size of a column chunk's pages, as a defence against decompression bombs.
 //!
-//! A compressed page of forty bytes may claim to contain a gigabyte. One such page may be valid, for example if it has
-//! a single long value of zeros. But a chunk with many such pages would cause work that neither its bytes nor its
-//! values justify.
+//! A compressed page of forty bytes can claim to contain a gigabyte. A single such page might be valid, for example
+//! with one long value of zeros. But many such pages in a chunk would cause work out of proportion to its bytes and
+//! values.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use herringbone_format::{Error, Limits, PageHeader, Result, Type};
 
-/// The number of bytes that we grant for the levels of each value.
+/// The number of bytes granted for each value's levels.
 const LEVEL_BYTES: u64 = 8;
 
-/// The number of bytes that we grant for a value of variable length.
+/// The number of bytes granted for each variable-length value.
 const BYTE_ARRAY_BYTES: u64 = 256;
 
-/// The decompressed bytes that a column chunk may still have.
+/// A column chunk's remaining allowance of decompressed bytes.
 #[derive(Debug, Clone)]
 pub struct DecompressionLimit {
     left: Left,
-    /// The number of decompressed bytes that we grant per compressed byte.
+    /// The number of decompressed bytes granted per compressed byte.
     ratio: u64,
-    /// The number of decompressed bytes that we grant per value.
+    /// The number of decompressed bytes granted per value.
     value_bytes: u64,
     /// The compressed and decompressed size of all pages so far.
     compressed: u64,
@@ -30,15 +30,15 @@ pub struct DecompressionLimit {
 
 #[derive(Debug, Clone)]
 enum Left {
-    /// The bytes that one decoder may use.
+    /// The remaining bytes of a single decoder.
     Own(u64),
-    /// The bytes that all decoders of one chunk may use together.
+    /// The remaining bytes shared by all of a chunk's decoders.
     Shared(Arc<AtomicU64>),
 }
 
 impl DecompressionLimit {
-    /// Creates the limit for a chunk with values of this type. The base allowance equals the largest page that fits in
-    /// the read's memory limit, so that such a page is never refused, whatever its compressed size.
+    /// Creates the limit for a chunk with values of this type. The base allowance is the largest page within the read's
+    /// memory limit, so that such a page is never refused, regardless of its compressed size.
     pub fn new(limits: &Limits, physical_type: Type, type_length: usize) -> Self {
         let width = match physical_type {
             Type::Boolean => 1,
@@ -65,8 +65,8 @@ impl DecompressionLimit {
         }
     }
 
-    /// Lets all clones share the remaining bytes. Use this if several decoders each decode a part of one chunk. Because
-    /// they spend the bytes in any order, they may be refused bytes that a single decoder would be granted.
+    /// Lets all clones share the remaining bytes. Use this if several decoders each decode a part of one chunk. Note
+    /// that the decoders spend bytes in any order, so they might be refused bytes that a single decoder would get.
     #[must_use]
     pub fn shared(self) -> Self {
         let left = match self.left {
@@ -79,8 +79,8 @@ impl DecompressionLimit {
     /// Counts a page of `num_values` values, whose sizes must not be negative.
     ///
     /// # Errors
-    /// Fails with [Limit](herringbone_format::ErrorKind::Limit) if the pages so far decompress to more than their bytes
-    /// and values justify.
+    /// Fails with [Limit](herringbone_format::ErrorKind::Limit) if the pages so far decompress to more than is granted
+    /// for their bytes and values.
     pub fn spend(&mut self, header: &PageHeader, num_values: usize) -> Result<()> {
         let compressed = u64::try_from(header.compressed_page_size).unwrap_or_default();
         let uncompressed = u64::try_from(header.uncompressed_page_size).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! Looks at the end of a data page, where padding may follow, or values that the header does not declare.
+//! Looks at the end of a data page, where there can be padding or undeclared values.
 //!
-//! The latter are an error. They would not harm this page, but they would shift the rows of all later pages.
+//! Undeclared values are an error. They wouldn't harm this page, but they'd shift the rows of all later pages.
 
 use herringbone_format::Result;
 use herringbone_kernels::hybrid::Leftover;
@@ -10,36 +10,36 @@ use crate::encoding::Rest;
 use crate::encoding::rest::{ValueCounts, more_than_declared};
 use crate::levels::Levels;
 
-/// A data page whose declared levels and values have all been taken.
+/// A data page after taking all of its declared levels and values.
 pub(crate) struct PageEnd<'a> {
     /// The repetition levels.
     pub(crate) repetition: &'a Levels,
     /// The definition levels.
     pub(crate) definition: &'a Levels,
-    /// The part of the values section that follows the values.
+    /// The rest of the values section, after the values.
     pub(crate) rest: Rest<'a>,
-    /// The number of levels that the header declares.
+    /// The level count declared in the header.
     pub(crate) num_levels: usize,
-    /// The known habits of the writer that made the file.
+    /// The writer's known quirks.
     pub(crate) created_by: CreatedBy,
 }
 
-/// The part of a data page that follows its levels and values.
+/// The rest of a data page, after its levels and values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// Nothing.
     Clean,
     /// Padding.
     Padded,
-    /// Padding, or levels that the header does not declare. To know which, the caller must compare the sum over all
-    /// headers with the chunk metadata.
+    /// Either padding or undeclared levels. To find out which, the caller has to compare the sum over all headers with
+    /// the chunk metadata.
     Open,
 }
 
 impl PageEnd<'_> {
-    /// Returns the form of the part that follows the levels and values.
+    /// Classifies the rest of the page, after the levels and values.
     ///
-    /// The closure `num_non_null` returns the number of values according to other metadata, if it is known there.
+    /// The closure `num_non_null` returns the number of values according to other metadata, if known.
     ///
     /// # Errors
     /// Fails with Corrupt if the page has more levels or values than its header declares.
@@ -61,7 +61,7 @@ impl PageEnd<'_> {
                 })
             })?;
         } else {
-            // Without stored definition levels, each level is a value. So more values would also mean more levels.
+            // Without stored definition levels, each level is a value, so more values would also mean more levels.
             is_open |= self.rest.check(self.created_by)? != Leftover::Nothing;
         }
         Ok(match (is_open, is_padded) {

@@ -1,5 +1,4 @@
-//! The pages of a column chunk: their headers, checksums, decryption and decompression, and the sections that a body is
-//! split into.
+//! A column chunk's pages, from headers, checksums, decryption and decompression to the sections of a body.
 
 use std::ops::Range;
 
@@ -26,10 +25,10 @@ pub use shared::SharedPage;
 pub use walker::has_dictionary;
 pub use walker::{PageStart, PageWalker};
 
-/// The number of levels that we decode at once. As bytes, this many stay in the L1 cache.
+/// The number of levels to decode at once. As bytes, a block of this size stays in the L1 cache.
 pub(crate) const BLOCK_LEVELS: usize = 4096;
 
-/// The highest levels that a column can have.
+/// A column's highest possible levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MaxLevels {
     /// The highest repetition level.
@@ -41,7 +40,7 @@ pub struct MaxLevels {
 /// A decompressed page that contains values.
 #[derive(Debug)]
 pub(crate) enum Page {
-    /// PLAIN values, to which data pages refer by index.
+    /// PLAIN values, referred to by index from data pages.
     Dictionary { values: Buffer, num_values: usize },
     /// Levels and values.
     Data(DataPage),
@@ -50,10 +49,10 @@ pub(crate) enum Page {
 /// A data page of either version, split into sections.
 #[derive(Debug)]
 pub(crate) struct DataPage {
-    /// The number of levels in the page. This counts values, nulls and empty lists.
+    /// The number of levels in the page, counting values, nulls and empty lists.
     pub(crate) num_values: usize,
-    /// The number of non-null values according to the header. Only version 2 counts nulls. If there are lists, this is
-    /// `None`, because writers disagree about whether empty ones count.
+    /// The number of non-null values according to the header. Only version 2 counts nulls. With lists, this is `None`,
+    /// because writers disagree about whether empty lists count.
     pub(crate) num_non_null: Option<u64>,
     /// The repetition levels, or `None` if the column has only level 0.
     pub(crate) repetition: Option<LevelSection>,
@@ -72,8 +71,8 @@ impl DataPage {
         self.values.len() + levels.map(|section| section.bytes.len()).sum::<usize>()
     }
 
-    /// Returns the number of rows that start in the page, and true if the page starts with a new row. The caller passes
-    /// the column's highest repetition level as `max_level`.
+    /// Returns the number of rows starting in the page, and true if the page starts with a new row. `max_level` is the
+    /// column's highest repetition level.
     ///
     /// # Errors
     /// Fails with Corrupt if the levels end early.
@@ -105,8 +104,7 @@ impl DataPage {
 pub fn byte_range(metadata: &ColumnLayout, file_length: u64) -> Result<Range<u64>> {
     let data = metadata.data_page_offset;
     let start = match metadata.dictionary_page_offset {
-        // If there are no data pages, some writers set the offset of the first one to 0, so the chunk starts at its
-        // dictionary.
+        // If there are no data pages, some writers set their offset to 0, so the chunk starts at its dictionary.
         Some(dictionary) if dictionary > 0 && (dictionary < data || data == 0) => dictionary,
         _ => data,
     };

@@ -1,4 +1,5 @@
-//! The offsets and rows of a column chunk's data pages, taken from its offset index.
+//! The offsets and rows of a column chunk's data pages according to its offset index. Used to jump to pages without
+//! walking over all headers.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,8 +13,8 @@ pub type PageMaps = Arc<[(usize, Arc<PageMap>)]>;
 
 /// A map of a column chunk's data pages (format, "Page Index").
 ///
-/// An index that contradicts itself does not become a map. But even a consistent map may be wrong, so each user of a
-/// map checks whether it agrees with the pages.
+/// An index that contradicts itself doesn't become a map. But even a consistent map can be wrong, so anything that uses
+/// a map also checks it against the pages.
 #[derive(Debug)]
 pub struct PageMap {
     pages: Vec<MappedPage>,
@@ -28,7 +29,7 @@ struct MappedPage {
     first_row: u64,
 }
 
-/// One page as the map describes it.
+/// One page, as described by the map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageInMap {
     /// The byte range of the page header and body in the file.
@@ -38,8 +39,7 @@ pub struct PageInMap {
 }
 
 impl PageMap {
-    /// Creates the map for a chunk that lies at `chunk` and has `num_rows` rows. Returns `None` if the index
-    /// contradicts itself.
+    /// Creates the map for a chunk at `chunk` with `num_rows` rows, or returns `None` if the index contradicts itself.
     pub fn new(index: &OffsetIndex, chunk: &Range<u64>, num_rows: u64) -> Option<Self> {
         let mut pages = Vec::with_capacity(index.page_locations.len());
         let (mut end, mut next_row) = (chunk.start, 0);
@@ -85,7 +85,7 @@ impl PageMap {
         self.is_contradicted
     }
 
-    /// Returns the number of data pages. There is at least one.
+    /// Returns the number of data pages, at least one.
     pub fn num_pages(&self) -> usize {
         self.pages.len()
     }
@@ -101,15 +101,15 @@ impl PageMap {
         })
     }
 
-    /// Returns the index of the page that contains a row.
+    /// Returns the index of the page containing a row.
     pub fn page_of(&self, row: u64) -> usize {
         let behind = self.pages.partition_point(|page| page.first_row <= row);
         behind.saturating_sub(1)
     }
 
-    /// Returns the start of the page at `index`, counted from another page `from` whose number of preceding pages is
-    /// known. For columns with lists, we do not know how many levels precede the page, so `num_values_before` is then
-    /// the number of rows.
+    /// Returns the start of the page at `index`, counted from another page `from` with a known number of preceding
+    /// pages. For columns with lists, the number of preceding levels is unknown, so `num_values_before` counts rows
+    /// instead.
     pub fn start(&self, index: usize, from: PageStart) -> Option<PageStart> {
         let page = self.pages.get(index)?;
         Some(PageStart {

@@ -4,8 +4,8 @@
 //! [header | dictionary page]? ([header | data page])*      index pages and unknown pages: skipped
 //! ```
 //!
-//! We read each header first and alone. If it shows that no row of the page is selected, the caller skips the body, so
-//! that it is neither fetched nor checked nor decompressed.
+//! We read each header on its own first. If it shows that none of the page's rows are selected, the caller skips the
+//! body without fetching, checking or decompressing it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,10 +29,10 @@ use crate::created_by::CreatedBy;
 /// The minimum size of a request in bytes, so that small pages share a read.
 const SMALLEST_WINDOW: u64 = 8 << 10;
 
-/// The usual size of a page header in bytes. Only absurd files exceed it.
+/// The usual size of a page header in bytes. In practice, only absurd files exceed it.
 const USUAL_HEADER: u64 = 128;
 
-/// The options that all column chunks of a read share.
+/// The options shared by all column chunks of a read.
 #[derive(Debug)]
 pub struct PageReaderOptions {
     /// The length of the file.
@@ -41,13 +41,13 @@ pub struct PageReaderOptions {
     pub verify_crc: bool,
     /// The limits of the read.
     pub limits: Limits,
-    /// The known habits of the writer that made the file.
+    /// The writer's known quirks.
     pub created_by: CreatedBy,
-    /// The file metadata, for counts that only a few pages need.
+    /// The file metadata, kept for counts needed by only a few pages.
     pub metadata: Arc<FileMetadata>,
 }
 
-/// The facts that a page reader needs about its column chunk.
+/// A page reader's view of its column chunk.
 #[derive(Debug)]
 pub struct PageReaderChunk {
     /// The ordinal of the row group in the file.
@@ -70,7 +70,7 @@ pub struct PageReaderChunk {
     pub decompression_limit: DecompressionLimit,
 }
 
-/// The state of a [`PageReader`] before it counts levels, so that it can return to it.
+/// The state of a [`PageReader`] before counting levels, kept for returning to it afterwards.
 #[derive(Debug)]
 pub(crate) struct PageReaderState {
     start: PageStart,
@@ -80,7 +80,7 @@ pub(crate) struct PageReaderState {
 }
 
 impl PageReaderState {
-    /// Returns the start of the page to which the reader will return.
+    /// Returns the start of the page to return to.
     pub(crate) fn start(&self) -> PageStart {
         self.start
     }
@@ -100,10 +100,10 @@ pub struct PageReader {
     has_dictionary: bool,
     /// True if the reader reads the dictionary once more.
     is_again: bool,
-    /// True if the levels of all pages so far are counted. This is false if an index skipped some pages with lists,
-    /// because an index counts only rows.
+    /// True if all levels so far have been counted. Skipping pages with lists by an index makes this false, because an
+    /// index only counts rows.
     is_counted: bool,
-    /// The end of the next needed pages, if it is known. We do not request bytes past it.
+    /// The end of the next needed pages, if known. We don't request bytes past it.
     wanted_end: u64,
     /// The size of the largest data page so far in bytes, including its header.
     largest_page: u64,
@@ -141,7 +141,7 @@ impl PageReader {
         self.bytes.supply(offset, bytes);
     }
 
-    /// Returns the end of the column chunk, or of the next needed pages if that is known. This is for drivers that
+    /// Returns the end of the column chunk, or the end of the next needed pages if known. This is for drivers that
     /// fetch more than the next page.
     pub(crate) fn end(&self) -> u64 {
         self.bytes.end().min(self.wanted_end)
@@ -157,8 +157,8 @@ impl PageReader {
         self.decoder.is_compressed()
     }
 
-    /// Returns the header of the next page that contains values, or `None` after the last page. It returns the same
-    /// header again until you call [`Self::body`] or [`Self::pass`].
+    /// Returns the header of the next page that contains values, or `None` after the last page. This keeps returning
+    /// the same header until you call [`Self::body`] or [`Self::pass`].
     pub(crate) fn header(
         &mut self,
         memory: &mut ColumnMemory,
@@ -170,16 +170,16 @@ impl PageReader {
             }
             self.reserve_window(memory, USUAL_HEADER)?;
             if !self.decode_header()? {
-                // The window grows up to twofold each time, because the header is decoded from its start again.
+                // The window at most doubles each time, because we decode the header from its start again.
                 let position = self.walker.position();
                 let available = self.bytes.available(position).len() as u64;
                 let least = (available + 1).next_power_of_two().max(USUAL_HEADER);
                 self.reserve_windows(memory, least)?;
-                // The window is about to be replaced, so we drop it first.
+                // We're about to replace the window, so we drop the old one first.
                 self.bytes.free_if_few(position, u64::MAX);
                 return Ok(Step::Need(self.window(position, least, least)));
             }
-            // Bytes already available count like requested ones, so that the reserved memory does not depend on how the
+            // Available bytes count as if they were requested, so that the reserved memory doesn't depend on how the
             // driver supplies bytes.
             let length = self.walker.header_bytes() as u64;
             self.reserve_windows(memory, length)?;
@@ -188,7 +188,7 @@ impl PageReader {
             };
             let carries_values = header.type_.carries_values();
             let body = check_sizes(header, &self.options.limits)?;
-            // A dictionary occurs once, and may be larger than any later page, so it does not count here.
+            // A chunk has just one dictionary, which can be larger than any later page, so we don't count it here.
             if header.type_ != PageType::DictionaryPage {
                 self.largest_page = self.largest_page.max(length + body);
             }
@@ -199,14 +199,14 @@ impl PageReader {
         Ok(Step::Ready(self.walker.header()))
     }
 
-    /// Reserves memory for the bytes that we request at once from the chunk. At least `least` of them are needed.
+    /// Reserves memory for one request for the chunk's bytes, at least `least` bytes of which are needed.
     fn reserve_window(&self, memory: &mut ColumnMemory, least: u64) -> Result<()> {
         let chunk = &self.range;
         let window = self.usual_window().max(least).min(chunk.end - chunk.start);
         memory.reserve(MemoryUse::Window, window)
     }
 
-    /// Reserves memory for a header of `length` bytes, as if it had been requested in growing steps.
+    /// Reserves memory for a header of `length` bytes, as if we had requested it in growing steps.
     fn reserve_windows(&self, memory: &mut ColumnMemory, length: u64) -> Result<()> {
         let mut least = USUAL_HEADER;
         while least < length {
@@ -220,7 +220,7 @@ impl PageReader {
     fn usual_window(&self) -> u64 {
         match self.largest_page {
             0 => SMALLEST_WINDOW,
-            // We request whole pages, because an incomplete page would be read again together with the rest of it.
+            // We request whole pages, because an incomplete page would be read again together with its rest.
             page => {
                 let page = page + USUAL_HEADER;
                 page * (SMALLEST_WINDOW / page).max(1)
@@ -250,8 +250,8 @@ impl PageReader {
         )
     }
 
-    /// Returns the range to request, starting at `from`. It contains at least `needed` bytes. It also contains at least
-    /// `least` bytes, unless the needed pages end before that.
+    /// Returns the range to request, starting at `from`. It contains at least `needed` bytes, and at least `least`
+    /// bytes unless the needed pages end before that.
     fn window(&self, from: u64, needed: u64, least: u64) -> Range<u64> {
         let end = from
             .saturating_add(self.usual_window().max(least))
@@ -260,8 +260,8 @@ impl PageReader {
         from..end.min(self.walker.end())
     }
 
-    /// Prepares to count the levels that the chunk's headers declare. Returns the state that you [return
-    /// to](Self::return_to) afterwards.
+    /// Prepares for counting the declared levels in the chunk's headers. Returns the state that you
+    /// [return to](Self::return_to) afterwards.
     pub(crate) fn start_count(&mut self) -> PageReaderState {
         let state = PageReaderState {
             start: self.walker.start(),
@@ -269,8 +269,8 @@ impl PageReader {
             largest_page: self.largest_page,
             wanted_end: self.wanted_end,
         };
-        // We know how many levels precede the page, unless an index skipped some of them. In that case we count from
-        // the first page.
+        // We know the number of preceding levels unless an index skipped some. In that case we count from the first
+        // page.
         let from = match self.is_counted {
             true => state.start,
             false => PageStart::first(self.range.start),
@@ -281,7 +281,7 @@ impl PageReader {
         state
     }
 
-    /// Counts the levels that the remaining headers declare, without reading their bodies.
+    /// Counts the declared levels in the remaining headers, without reading any bodies.
     ///
     /// # Errors
     /// Fails with Corrupt if the headers declare more or fewer levels than the chunk metadata.
@@ -297,7 +297,7 @@ impl PageReader {
         }
     }
 
-    /// Returns to the state that the reader had before a count.
+    /// Returns to the reader's state before a count.
     pub(crate) fn return_to(&mut self, state: PageReaderState) {
         self.is_counted = state.is_counted;
         self.largest_page = state.largest_page;
@@ -306,9 +306,10 @@ impl PageReader {
     }
 
     /// Returns the number of non-null values in the chunk's only data page, according to the chunk metadata. Returns
-    /// `None` if this page of `num_levels` levels is one of several, or if no metadata counts its values.
+    /// `None` if there are other data pages besides this page of `num_levels` levels, or if no metadata counts its
+    /// values.
     ///
-    /// A histogram of definition levels counts values exactly. A `null_count` does so only for columns without lists,
+    /// A histogram of definition levels counts values exactly. A `null_count` is only exact for columns without lists,
     /// because writers disagree about whether it includes empty lists.
     pub(crate) fn num_non_null(&self, num_levels: usize) -> Option<u64> {
         if num_levels as u64 != self.num_values {
@@ -338,12 +339,12 @@ impl PageReader {
         Ok(())
     }
 
-    /// Jumps to the page at `start`. The page whose header was returned last is then not read.
+    /// Jumps to the page at `start`, skipping the page whose header was returned last.
     pub(crate) fn jump(&mut self, start: PageStart) {
         self.walker.jump(start);
     }
 
-    /// Jumps to a page by its offset in an index. If there are lists, we do not know how many levels precede it.
+    /// Jumps to a page by its offset in an index. With lists, we don't know the number of preceding levels.
     pub(crate) fn jump_by_index(&mut self, start: PageStart) {
         self.is_counted &= self.decoder.is_flat();
         self.walker.jump(start);
@@ -379,7 +380,7 @@ impl PageReader {
         self.walker.start()
     }
 
-    /// Returns to the dictionary at `place`, so that it is read again.
+    /// Returns to the dictionary at `place` to read it again.
     pub(crate) fn read_dictionary_again(&mut self, place: PageStart) {
         self.jump(place);
         self.has_dictionary = false;
@@ -387,7 +388,7 @@ impl PageReader {
     }
 
     /// Returns the page whose header was returned last. Pass true for `another` if parts of an earlier page are still
-    /// in use. Pass the shared page as `shared` if another split of the chunk also contains some of its rows.
+    /// in use. If the page's rows extend into another split of the chunk, pass the shared page as `shared`.
     pub(crate) fn body(
         &mut self,
         another: bool,
@@ -399,7 +400,7 @@ impl PageReader {
         self.reserve_window(memory, length + USUAL_HEADER)?;
         let (Some(body), Some(header)) = (self.bytes.take(range.clone()), self.walker.header())
         else {
-            // The window is about to be replaced, so we drop it first.
+            // We're about to replace the window, so we drop the old one first.
             self.bytes.free_if_few(range.start, length);
             let window = self.window(range.start, length, length + USUAL_HEADER);
             return Ok(Step::Need(window));
@@ -408,7 +409,7 @@ impl PageReader {
             verify_crc(header, &body)?;
         }
         let is_dictionary = header.type_ == PageType::DictionaryPage;
-        // The format allows one dictionary per chunk, and more of them would cause work that no value justifies.
+        // The format only allows one dictionary per chunk, and more would cause work that no value justifies.
         if is_dictionary && std::mem::replace(&mut self.has_dictionary, true) {
             return Err(Error::corrupt("the column chunk has a second dictionary"));
         }
@@ -433,7 +434,7 @@ impl PageReader {
         Ok(Step::Ready(page))
     }
 
-    /// Checks that the pages up to the current one do not have more values than the chunk metadata declares.
+    /// Checks that the pages so far, including the current page, don't exceed the chunk metadata's value count.
     fn check_num_values(&self) -> Result<()> {
         let Some(header) = self.walker.header() else {
             return Ok(());

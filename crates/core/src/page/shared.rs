@@ -1,7 +1,7 @@
-//! A page that several splits need, so that the first of them decompresses it for all.
+//! A page needed by several splits, so that the first split decompresses it for all of them.
 //!
-//! Splits are decoded by different threads, and a split begins at a batch rather than at a page. So the page in which
-//! one split ends is often the page in which the next one begins.
+//! Different threads decode the splits, and a split begins at a batch boundary rather than a page boundary. So one
+//! split's last page is often also the next split's first page.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,8 +10,8 @@ use herringbone_arrow::buffer::Buffer;
 use super::PageStart;
 use crate::budget::Reservation;
 
-/// A page for those splits of a column chunk that contain some of its rows. It retains the decompressed body until all
-/// of them have taken it.
+/// A page with rows in several splits of a column chunk. It retains the decompressed body until each of these splits
+/// has taken it.
 #[derive(Debug, Clone)]
 pub struct SharedPage {
     start: PageStart,
@@ -23,7 +23,7 @@ struct Stored {
     body: Option<Buffer>,
     /// The memory reserved for the body, if the body was decompressed before any split needed it.
     memory: Option<Reservation>,
-    /// The number of splits that have yet to take the body.
+    /// The number of splits still waiting for the body.
     splits_left: usize,
 }
 
@@ -65,7 +65,7 @@ impl SharedPage {
         stored.body.take()
     }
 
-    /// Stores the decompressed body for the splits that have yet to take it.
+    /// Stores the decompressed body for the remaining splits.
     pub(crate) fn store(&self, decompressed: Buffer) {
         let mut stored = self.lock();
         if stored.splits_left > 0 {

@@ -4,9 +4,9 @@
 //! [header | dictionary page]? ([header | data page])*      index pages and unknown pages may occur in between
 //! ```
 //!
-//! A [`PageWalker`] knows the position of the next header or body, and the page that it belongs to. It decodes headers,
-//! and decrypts them first if the chunk is encrypted. It does not read, and it does not look at bodies. Callers request
-//! the bytes themselves, so that they fetch only those they need.
+//! A [`PageWalker`] tracks the offset of the next header or body and the page it belongs to. It decodes headers,
+//! decrypting them first if the chunk is encrypted. It does no I/O and never looks at bodies. Instead, callers request
+//! the bytes themselves, so that they only fetch the bytes they need.
 
 use std::ops::Range;
 
@@ -17,15 +17,15 @@ use herringbone_format::{
 
 use super::byte_range;
 
-/// The number of bytes by which a chunk may extend past its declared end, because old writers left the dictionary page
-/// header out of `total_compressed_size` (PARQUET-816).
+/// The number of bytes allowed past a chunk's declared end. Needed because old writers left the dictionary page header
+/// out of `total_compressed_size` (PARQUET-816).
 const CHUNK_SLACK: u64 = 100;
 
 /// The start of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PageStart {
-    /// The page's ordinal in its chunk. Dictionary and unknown pages count.
+    /// The page's ordinal in its chunk, counting dictionary and unknown pages.
     pub ordinal: usize,
     /// The number of data pages before this page.
     pub data_pages_before: usize,
@@ -59,7 +59,7 @@ pub struct PageWalker {
     /// The chunk's range in the file.
     chunk: Range<u64>,
     file_length: u64,
-    /// The current page, to which `header` belongs. If there is no header, this is the next page.
+    /// The page of the current `header`, or the next page if there is no header.
     start: PageStart,
     /// The current page header, and its size in bytes.
     header: Option<(PageHeader, usize)>,
@@ -70,8 +70,8 @@ pub struct PageWalker {
 #[derive(Debug, Clone)]
 struct PageEncryption {
     cipher: ChunkCipher,
-    /// True if the metadata claims that the chunk has a dictionary. We must know a page's type before we decrypt its
-    /// header, but the header itself contains the type.
+    /// True if the metadata claims that the chunk has a dictionary. We need this because we have to know a page's type
+    /// before decrypting its header, and the type is inside the header.
     has_dictionary: bool,
 }
 
@@ -115,7 +115,7 @@ impl PageWalker {
         self.chunk.clone()
     }
 
-    /// Returns the last position at which the chunk can end.
+    /// Returns the last file offset at which the chunk can end.
     #[must_use]
     pub fn end(&self) -> u64 {
         let end = self.chunk.end.saturating_add(CHUNK_SLACK);
@@ -134,8 +134,7 @@ impl PageWalker {
         self.header.as_ref().map_or(0, |(_, length)| *length)
     }
 
-    /// Returns the position of the next bytes. These belong to the header before it is decoded, and to the body
-    /// afterwards.
+    /// Returns the offset of the next bytes, that is, of the header until it's decoded and of the body afterwards.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.start.offset.saturating_add(self.header_bytes() as u64)
@@ -160,7 +159,7 @@ impl PageWalker {
         limits: &Limits,
         decode: impl Fn(&[u8], &Limits) -> Result<Option<(PageHeader, usize)>>,
     ) -> Result<bool> {
-        // The available bytes may extend into the next chunk, so we cut them off there.
+        // The available bytes can extend into the next chunk, so we cut them off there.
         let ours = self.end().saturating_sub(self.start.offset);
         let ours = usize::try_from(ours).unwrap_or(usize::MAX);
         let available = available.get(..ours).unwrap_or(available);
@@ -202,8 +201,8 @@ impl PageWalker {
         Ok(start..end)
     }
 
-    /// Returns the size of the current page body according to its header. Returns `None` before the header is decoded,
-    /// or if the size is negative.
+    /// Returns the size of the current page body according to its header. Returns `None` if the header isn't decoded
+    /// yet or the size is negative.
     #[must_use]
     pub fn body_bytes(&self) -> Option<u64> {
         self.bytes_of_body(self.header()?)
@@ -250,15 +249,15 @@ impl PageWalker {
     }
 }
 
-/// Returns true if the metadata claims that the chunk has a dictionary. An offset of 0 does not count, because some
-/// writers set it if there is none.
+/// Returns true if the metadata claims that the chunk has a dictionary. An offset of 0 doesn't count, because some
+/// writers use it for a missing dictionary.
 pub fn has_dictionary(layout: &ColumnLayout) -> bool {
     layout
         .dictionary_page_offset
         .is_some_and(|offset| offset > 0)
 }
 
-/// Returns the kind of encryption module that a page body is.
+/// Returns a page body's kind of encryption module.
 pub(super) fn kind_of_body(header: &PageHeader) -> ModuleKind {
     match header.type_ {
         PageType::DictionaryPage => ModuleKind::DictionaryPage,
@@ -281,7 +280,7 @@ impl PageEncryption {
         let dictionary_module = self.cipher.module(ModuleKind::DictionaryPageHeader);
         let (first, second) = match (start.ordinal, self.has_dictionary) {
             (0, true) => (dictionary_module, Some(data_module)),
-            // We also try the module of a dictionary, because some writers leave out the offset of the dictionary.
+            // We also try a dictionary's module, because some writers leave out the dictionary offset.
             (0, false) => (data_module, Some(dictionary_module)),
             _ => (data_module, None),
         };
@@ -407,7 +406,7 @@ mod tests {
         );
     }
 
-    /// A header whose bytes are missing is waited for, but after the chunk's last byte there is none.
+    /// We wait for a header's missing bytes, but there is no header after the chunk's last byte.
     #[test]
     fn a_header_is_waited_for_while_the_chunk_has_bytes() {
         let (file, starts) = file();

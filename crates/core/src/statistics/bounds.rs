@@ -1,4 +1,4 @@
-//! The bounds of a page's or column chunk's values, with one kind of accumulator per order.
+//! Bounds of a page's or column chunk's values, with one kind of accumulator per order.
 
 use super::EncodedBounds;
 use super::bytes::{ByteOrder, ByteRange};
@@ -10,7 +10,7 @@ use herringbone_format::Type;
 use herringbone_kernels::min_max;
 use herringbone_schema::ColumnOrderKind;
 
-/// An accumulator for the minimum and the maximum of values.
+/// An accumulator for the minimum and maximum of values. Used for the statistics of pages and column chunks.
 ///
 /// You must pass values of the column's physical type, because other values are ignored.
 ///
@@ -31,7 +31,7 @@ pub struct BoundsBuilder {
     range: Range,
 }
 
-/// The bounds so far, in the type that we use for comparison.
+/// The bounds so far, in a type suited to comparison.
 #[derive(Debug, Clone)]
 enum Range {
     /// The column has no order.
@@ -43,8 +43,8 @@ enum Range {
 }
 
 impl BoundsBuilder {
-    /// Creates a builder without values, for a column of this type and order. If an order does not apply to the
-    /// physical type, it counts as undefined.
+    /// Creates a builder without values, for a column of this type and order. An order that doesn't apply to the
+    /// physical type counts as undefined.
     #[must_use]
     pub fn new(order: ColumnOrderKind, physical: Type) -> Self {
         use ColumnOrderKind::{
@@ -69,13 +69,12 @@ impl BoundsBuilder {
         Self { physical, range }
     }
 
-    /// Makes [`finish`](Self::finish) shorten bounds to at most `length` bytes, if this is possible. The builder then
-    /// retains only as many bytes of long values as this needs.
+    /// Makes [`finish`](Self::finish) shorten bounds to at most `length` bytes where possible. The builder then only
+    /// retains as many bytes of long values as it needs for that.
     ///
-    /// Only bounds of BYTE_ARRAY in unsigned order can be shortened. Bounds of fixed-length types stay whole, because a
-    /// shorter value is not valid for the type. Decimals stay whole, because shorter ones are different numbers. A
-    /// maximum also stays whole if it consists only of the greatest byte or character, because no shorter value is
-    /// greater.
+    /// Only bounds of BYTE_ARRAY in unsigned order can be shortened. Fixed-length bounds stay whole, because a shorter
+    /// value isn't valid for the type, and so do decimals, because shorter ones are different numbers. A maximum also
+    /// stays whole if it only consists of the greatest byte or character, because no shorter value is greater.
     #[must_use]
     pub fn shortened(mut self, length: usize) -> Self {
         if let Range::Bytes(range) = &mut self.range
@@ -87,7 +86,7 @@ impl BoundsBuilder {
         self
     }
 
-    /// Returns the number of bytes that the builder holds.
+    /// Returns the number of bytes held by the builder.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         match &self.range {
@@ -96,7 +95,7 @@ impl BoundsBuilder {
         }
     }
 
-    /// Adds values of a BOOLEAN column. These are the bits from `first` to `first + n`, with a byte's lowest bit first.
+    /// Adds values of a BOOLEAN column. They're the bits from `first` to `first + n`, least significant bit first.
     pub fn bits(&mut self, bits: &[u8], first: usize, n: usize) {
         if let Range::Unsigned(range) = &mut self.range
             && n > 0
@@ -195,11 +194,11 @@ impl BoundsBuilder {
         }
     }
 
-    /// Returns the bounds in the form in which they are written to the file.
+    /// Returns the bounds in their file format.
     ///
-    /// With `ieee_order`, floating-point numbers get the bounds that `IEEE_754_TOTAL_ORDER` defines: if all values are
-    /// NaNs, these are the least and the greatest of them. Without it, they get the bounds that `TYPE_ORDER` defines.
-    /// Such a bound is never a NaN, and a zero gets the sign that includes both zeros.
+    /// With `ieee_order`, floating-point numbers get the bounds defined by `IEEE_754_TOTAL_ORDER`. Under that order, an
+    /// all-NaN column is bounded by its least and greatest NaN. Otherwise, floating-point numbers get the bounds
+    /// defined by `TYPE_ORDER`. Such a bound is never a NaN, and a zero's sign is chosen to include both zeros.
     #[must_use]
     pub fn finish(&self, ieee_order: bool) -> EncodedBounds {
         let encoded = match &self.range {
@@ -232,7 +231,7 @@ impl BoundsBuilder {
             Type::Int32 => 4,
             _ => 8,
         };
-        // The value fits, because it was read from this width, so that the high bytes only repeat the sign.
+        // The value was read from this width, so it fits and the high bytes only repeat the sign.
         let encode = |value: i64| value.to_le_bytes().into_iter().take(width).collect();
         (encode(min), encode(max))
     }

@@ -9,12 +9,12 @@ use super::truncate;
 /// The order of byte arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ByteOrder {
-    /// The unsigned order of bytes, in which a prefix sorts first.
+    /// The unsigned order of bytes. A prefix sorts before any longer value.
     Unsigned,
     /// The order of big-endian integers in two's complement, of any length.
     Signed,
-    /// The order of timestamps. This compares days (the last four bytes), then nanoseconds (the first eight). Both are
-    /// little-endian and signed.
+    /// The order of timestamps. This compares days (the last four bytes) first and nanoseconds (the first eight)
+    /// second. Both are little-endian and signed.
     Int96,
 }
 
@@ -36,8 +36,8 @@ fn compare_signed(a: &[u8], b: &[u8]) -> Ordering {
         (false, true) => return Ordering::Greater,
         _ => {}
     }
-    // We compare the numbers without the leading bytes that only repeat the sign. The longer one is then further from
-    // zero.
+    // We strip leading bytes that only repeat the sign before comparing. Of the remaining numbers, the longer one is
+    // further from zero.
     let sign = if negative(a) { 0xff } else { 0 };
     let digits = |bytes: &[u8]| bytes.iter().skip_while(|byte| **byte == sign).count();
     let (digits_a, digits_b) = (digits(a), digits(b));
@@ -60,12 +60,12 @@ fn timestamp(bytes: &[u8]) -> (i32, i64) {
 pub(super) struct ByteRange {
     order: ByteOrder,
     bounds: Option<(Vec<u8>, Vec<u8>)>,
-    /// The target length of bounds in bytes, if they may be shortened.
+    /// The target length in bytes for shortened bounds, if allowed.
     length: Option<usize>,
 }
 
 impl ByteRange {
-    /// Returns the number of bytes that the bounds hold.
+    /// Returns the number of bytes held by the bounds.
     pub(super) fn heap_bytes(&self) -> usize {
         let bounds = self.bounds.as_ref();
         bounds.map_or(0, |(min, max)| min.capacity() + max.capacity())
@@ -79,13 +79,13 @@ impl ByteRange {
         }
     }
 
-    /// Limits retained values to the bytes that determine bounds of `length` bytes. This applies only to values added
+    /// Limits retained values to the bytes needed for bounds of `length` bytes. This only applies to values added
     /// later.
     pub(super) fn shorten(&mut self, length: usize) {
         self.length = Some(length);
     }
 
-    /// Returns the target length of bounds in bytes, if they may be shortened.
+    /// Returns the target length in bytes for shortened bounds, if allowed.
     pub(super) fn length(&self) -> Option<usize> {
         self.length
     }
@@ -121,7 +121,7 @@ impl ByteRange {
         }
     }
 
-    /// Adds values that may have any length.
+    /// Adds values of any length.
     pub(super) fn arrays<'a>(&mut self, values: impl IntoIterator<Item = &'a [u8]>) {
         let values = values.into_iter();
         let found = match self.order {
@@ -171,14 +171,14 @@ impl ByteRange {
     }
 }
 
-/// Returns the prefix of a minimum that determines a bound of `length` bytes. This is `length + 1` bytes, or the whole
-/// value if it is shorter. Values with equal prefixes have equal bounds.
+/// Returns the prefix of a minimum needed for a bound of `length` bytes, that is, `length + 1` bytes or the whole value
+/// if it's shorter. Values with equal prefixes have equal bounds.
 fn needed(value: &[u8], length: Option<usize>) -> &[u8] {
     let needed = length.and_then(|length| value.get(..length.checked_add(1)?));
     needed.unwrap_or(value)
 }
 
-/// Returns the prefix of a maximum that determines a bound of `length` bytes, or the whole value if there is no shorter
+/// Returns the prefix of a maximum needed for a bound of `length` bytes, or the whole value if there is no shorter
 /// upper bound.
 fn needed_of_max(value: &[u8], length: Option<usize>) -> &[u8] {
     match length {
@@ -187,8 +187,8 @@ fn needed_of_max(value: &[u8], length: Option<usize>) -> &[u8] {
     }
 }
 
-/// Returns the least and the greatest of big-endian integers of `width` bytes, 1 to 16, as the leading bytes of two
-/// numbers. We keep whatever bytes follow, because they only decide between equal integers.
+/// Returns the minimum and maximum of big-endian integers of `width` bytes (1 to 16), as the leading bytes of two
+/// numbers. We keep whatever bytes follow, because they only break ties between equal integers.
 fn extremes_as_numbers(bytes: &[u8], width: usize) -> Option<[i128; 2]> {
     const BYTES: usize = size_of::<i128>();
     let (mut min, mut max) = (i128::MAX, i128::MIN);
@@ -198,7 +198,7 @@ fn extremes_as_numbers(bytes: &[u8], width: usize) -> Option<[i128; 2]> {
         max = max.max(number);
     };
     let mut rest = bytes;
-    // Each load also includes bytes of the following values, which are masked out.
+    // Each load also picks up bytes of the following values, and we mask them out.
     while let Some(bytes) = rest.first_chunk() {
         widen(*bytes);
         rest = rest.get(width..).unwrap_or_default();
@@ -211,10 +211,10 @@ fn extremes_as_numbers(bytes: &[u8], width: usize) -> Option<[i128; 2]> {
     (bytes.len() >= width).then_some([min, max])
 }
 
-/// Returns the minimum and the maximum in byte order, after `flip` is applied to the first eight bytes.
+/// Returns the minimum and the maximum in byte order, after applying `flip` to the first eight bytes.
 ///
-/// These eight bytes decide most comparisons, and we compare them as one number. The next eight decide most of the
-/// others. The caller may pass a nonzero `flip` only if all values have equal lengths.
+/// We compare these eight bytes as one number, which usually decides the comparison. The next eight decide most of the
+/// rest. You may only pass a nonzero `flip` if all values have the same length.
 fn extremes_by_prefix<'a>(
     mut values: impl Iterator<Item = &'a [u8]>,
     flip: u64,
@@ -224,13 +224,13 @@ fn extremes_by_prefix<'a>(
     let (mut min, mut max) = (first, first);
     let head = |prefix: u64| (prefix >> 56) as u8;
     for value in values {
-        // The first byte is often decisive, whatever the length, so we look at it before anything else.
+        // The first byte often decides, regardless of length, so we look at it before anything else.
         let first = value.first().copied().unwrap_or(0) ^ head(flip);
         if head(min.0) < first && first < head(max.0) {
             continue;
         }
         let value = prefixed(value);
-        // Equal prefixes have equal sign bits, so the rest of the comparison does not depend on `flip`.
+        // Equal prefixes have equal sign bits, so the rest of the comparison doesn't depend on `flip`.
         if is_less(value, min) {
             min = value;
         } else if is_less(max, value) {
@@ -240,7 +240,7 @@ fn extremes_by_prefix<'a>(
     Some((min.1, max.1))
 }
 
-/// Returns true if `one` is less than `other`. Each of them is a prefix and the whole value.
+/// Returns true if `one` is less than `other`, each given as its prefix and whole value.
 #[inline(always)]
 fn is_less(one: (u64, &[u8]), other: (u64, &[u8])) -> bool {
     if one.0 != other.0 {
@@ -252,7 +252,7 @@ fn is_less(one: (u64, &[u8]), other: (u64, &[u8])) -> bool {
     }
 }
 
-/// Returns bytes 8 to 15, in the form in which [`first_of`] returns bytes 0 to 7.
+/// Returns bytes 8 to 15 as a number, like [`first_of`] for bytes 0 to 7.
 #[inline(always)]
 fn second(value: &[u8]) -> u64 {
     if let Some((_, rest)) = value.split_first_chunk::<8>() {
@@ -260,7 +260,7 @@ fn second(value: &[u8]) -> u64 {
             return u64::from_be_bytes(*second);
         }
         if let Some(last) = value.last_chunk() {
-            // The load includes bytes that belong to the first eight, and we shift these out.
+            // The load overlaps the first eight bytes, so we shift those out.
             let missing = 8 * (8 - rest.len() as u32);
             return u64::from_be_bytes(*last).checked_shl(missing).unwrap_or(0);
         }
@@ -272,7 +272,7 @@ fn second(value: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// Returns values of up to 20 bytes. Many of them have long common prefixes.
+    /// Returns values of up to 20 bytes, many with long common prefixes.
     fn texts() -> Vec<Vec<u8>> {
         let mut state = 7_u32;
         let mut next = move |n: u32| {

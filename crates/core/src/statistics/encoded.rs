@@ -1,4 +1,4 @@
-//! Bounds in the form in which they are written to the file, and their order.
+//! Bounds in their file format, and their order.
 
 use super::bytes::ByteOrder;
 use super::float::Width;
@@ -9,15 +9,15 @@ use std::cmp::Ordering;
 /// Bounds as PLAIN values. Byte arrays have no length prefix.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EncodedBounds {
-    /// A lower bound, such that no value is less. `None` if there are no values or no order.
+    /// A lower bound on the values, or `None` if empty or unordered.
     pub min: Option<Vec<u8>>,
-    /// An upper bound, such that no value is greater. `None` if there are no values or no order.
+    /// An upper bound on the values, or `None` if empty or unordered.
     pub max: Option<Vec<u8>>,
     /// True if `min` is one of the values.
     pub min_exact: bool,
     /// True if `max` is one of the values.
     pub max_exact: bool,
-    /// The number of NaNs, or `None` if the values are not floating-point numbers.
+    /// The number of NaNs, or `None` for values other than floating-point numbers.
     pub nan_count: Option<i64>,
 }
 
@@ -35,8 +35,8 @@ impl EncodedBounds {
     }
 }
 
-/// Compares two encoded bounds. Returns `None` if there is no order, if one of them is a NaN, or if one of them is not
-/// a value of the type.
+/// Compares two encoded bounds. Returns `None` if there is no order, or if either bound is a NaN or not a value of the
+/// type.
 #[must_use]
 pub fn compare(order: ColumnOrderKind, physical: Type, a: &[u8], b: &[u8]) -> Option<Ordering> {
     use ColumnOrderKind::{Float, Float16, Int96, Signed, SignedBytes, Unsigned, UnsignedBytes};

@@ -1,7 +1,7 @@
-//! The bounds of floating-point numbers of all widths.
+//! Bounds of floating-point numbers of all widths.
 //!
-//! We store the numbers as integer keys in the total order of IEEE 754. In this order the zeros are adjacent: -0 has
-//! the key -1, and +0 has the key 0.
+//! We store the numbers as integer sort keys in the total order of IEEE 754. In this order the zeros are adjacent: -0
+//! has the key -1, and +0 has the key 0.
 
 use super::range::widen;
 use herringbone_kernels::min_max;
@@ -28,7 +28,7 @@ impl Width {
         }
     }
 
-    /// Returns the key of the number with these little-endian bytes. Returns `None` for a NaN, or if the width differs.
+    /// Returns the key for a number's little-endian bytes, or `None` for a NaN or a different width.
     pub(super) fn decode(self, bytes: &[u8]) -> Option<i64> {
         let (key, infinity) = match self {
             Self::Half => (
@@ -44,8 +44,7 @@ impl Width {
                 double_key(f64::INFINITY.to_bits()),
             ),
         };
-        // The range is symmetric, because the keys of negative values are the complements of the keys of positive
-        // values.
+        // The range is symmetric, because negating a value complements its key.
         (!infinity..=infinity).contains(&key).then_some(key)
     }
 }
@@ -69,9 +68,9 @@ fn double_key(bits: u64) -> i64 {
 #[derive(Debug, Clone)]
 pub(super) struct FloatRange {
     width: Width,
-    /// The keys of the least and the greatest value, leaving out NaNs.
+    /// The keys of the least and greatest value, ignoring NaNs.
     range: Option<(i64, i64)>,
-    /// The keys of the least and the greatest NaN. We use these only if all values are NaNs.
+    /// The keys of the least and greatest NaN, only used if all values are NaNs.
     nans: Option<(i64, i64)>,
     nan_count: i64,
 }
@@ -114,7 +113,7 @@ impl FloatRange {
         self.take(range, found.nan_count, values.iter().map(|nan| key(*nan)));
     }
 
-    /// Adds the extremes of some values. If `range` is `None`, all of these values are NaNs.
+    /// Adds the extremes of some values, which are all NaNs if `range` is `None`.
     fn take(
         &mut self,
         range: Option<(i64, i64)>,
@@ -143,7 +142,7 @@ impl FloatRange {
         self.nan_count
     }
 
-    /// Returns the bounds that `IEEE_754_TOTAL_ORDER` defines if `ieee_order` is set, otherwise those for `TYPE_ORDER`.
+    /// Returns the bounds for `IEEE_754_TOTAL_ORDER` if `ieee_order` is set, otherwise the bounds for `TYPE_ORDER`.
     pub(super) fn encode(&self, ieee_order: bool) -> Option<(Vec<u8>, Vec<u8>)> {
         let (min, max) = match (self.range, ieee_order) {
             (Some(range), true) => range,

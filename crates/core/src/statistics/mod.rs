@@ -7,9 +7,9 @@
 //!                      BoundsBuilder of the chunk ──finish──► EncodedBounds ──► Statistics
 //! ```
 //!
-//! Bounds are computed from the dense physical values, in the logical type's order, which is a
-//! [`ColumnOrderKind`](herringbone_schema::ColumnOrderKind). We shorten them only when we encode them, so that nothing
-//! is lost when the bounds of pages are merged.
+//! Bounds are computed from the dense physical values in the logical type's order, a
+//! [`ColumnOrderKind`](herringbone_schema::ColumnOrderKind). We only shorten bounds when encoding them, so that merging
+//! the bounds of pages loses nothing.
 
 mod bounds;
 mod bytes;

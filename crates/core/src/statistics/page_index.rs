@@ -14,11 +14,11 @@ pub struct PageSummary<'a> {
     pub bounds: &'a EncodedBounds,
     /// The number of nulls.
     pub null_count: i64,
-    /// The number of occurrences of each repetition level. Leave this empty to omit them, which you must then do for
-    /// all pages.
+    /// The number of occurrences of each repetition level. Leave this empty to omit the counts, but then do so for all
+    /// pages.
     pub repetition_levels: &'a [u64],
-    /// The number of occurrences of each definition level. Leave this empty to omit them, which you must then do for
-    /// all pages.
+    /// The number of occurrences of each definition level. Leave this empty to omit the counts, but then do so for all
+    /// pages.
     pub definition_levels: &'a [u64],
 }
 
@@ -63,7 +63,7 @@ impl ColumnIndexBuilder {
         }
     }
 
-    /// Returns the number of bytes that the builder holds.
+    /// Returns the number of bytes held by the builder.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let counts = [
@@ -106,12 +106,12 @@ impl ColumnIndexBuilder {
             .extend(counts(page.definition_levels));
     }
 
-    /// Compares the bounds with the last page's bounds, and notes which boundary orders they rule out.
+    /// Compares the bounds with the last page's bounds, noting any boundary orders they rule out.
     fn compare_with_last(&mut self, min: &[u8], max: &[u8]) {
         let compare = |a, b| compare(self.order, self.physical, a, b);
         let before = match self.last {
             Some(last) => self.min_values.get(last).zip(self.max_values.get(last)),
-            // The first bounds are compared with themselves, which fails only if they are NaNs.
+            // The first bounds are compared with themselves. This only fails for NaNs.
             None => Some((min, max)),
         };
         let orders = before
@@ -121,13 +121,13 @@ impl ColumnIndexBuilder {
                 self.ascending &= min.is_le() && max.is_le();
                 self.descending &= min.is_ge() && max.is_ge();
             }
-            // A binary search over pages of NaNs might give a wrong result, so there is no order.
+            // A binary search over pages of NaNs might go wrong, so we claim no order.
             None => (self.ascending, self.descending) = (false, false),
         }
     }
 
-    /// Returns the index of all pages. Returns `None` if a page has values but no bounds, or if the type has no order,
-    /// because such a column chunk has no column index.
+    /// Returns the index of all pages. A column chunk has no column index if a page has values but no bounds, or if the
+    /// type has no order. In that case this returns `None`.
     #[must_use]
     pub fn finish(self) -> Option<ColumnIndex> {
         if !self.complete {
@@ -148,7 +148,7 @@ impl ColumnIndexBuilder {
     }
 }
 
-/// A builder for the [`OffsetIndex`] of a column chunk whose position in the file is not known yet.
+/// A builder for a column chunk's [`OffsetIndex`], usable before the chunk's file offset is known.
 #[derive(Debug, Clone, Default)]
 pub struct OffsetIndexBuilder {
     pages: Vec<PageLocation>,
@@ -156,7 +156,7 @@ pub struct OffsetIndexBuilder {
 }
 
 impl OffsetIndexBuilder {
-    /// Returns the number of bytes that the builder holds.
+    /// Returns the number of bytes held by the builder.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         size_of::<PageLocation>() * self.pages.capacity()
@@ -172,7 +172,7 @@ impl OffsetIndexBuilder {
         self.byte_array_bytes.extend(byte_array_bytes);
     }
 
-    /// Returns the index of all pages, for a chunk that starts at `chunk_offset` in the file.
+    /// Returns the index of all pages, for a chunk starting at `chunk_offset` in the file.
     #[must_use]
     pub fn finish(mut self, chunk_offset: i64) -> OffsetIndex {
         for page in &mut self.pages {

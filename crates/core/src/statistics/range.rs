@@ -1,4 +1,4 @@
-//! Ranges of keys whose order is the order of the values.
+//! Ranges of sort keys.
 
 /// Widens a range to include another one.
 pub(super) fn widen<T: Copy + Ord>(range: &mut Option<(T, T)>, (min, max): (T, T)) {

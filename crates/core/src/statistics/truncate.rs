@@ -1,9 +1,9 @@
-//! Bounds of byte arrays, shorter than the values that they bound.
+//! Truncated bounds of byte arrays. Used to keep statistics small.
 //!
 //! If the examined bytes are valid UTF-8, the shortened bound is valid UTF-8 as well, because a bound must be a value
 //! of the column's type.
 
-/// Returns a lower bound of `value` with at most `length` bytes. This is a prefix of the value.
+/// Returns a prefix of `value` with at most `length` bytes, which is a lower bound.
 pub(super) fn min(value: &[u8], length: usize) -> Vec<u8> {
     let Some(front) = value.get(..length) else {
         return value.to_vec();
@@ -17,9 +17,8 @@ pub(super) fn min(value: &[u8], length: usize) -> Vec<u8> {
     }
 }
 
-/// Returns an upper bound of `value` with at most `length` bytes. This is the value's prefix up to the last character
-/// or byte that can be incremented, with that one incremented. Returns `None` if there is no such bound shorter than
-/// `value`.
+/// Returns an upper bound of `value` with at most `length` bytes. This is the value's prefix with the last character or
+/// byte incremented, dropping any that cannot be. Returns `None` if there is no bound shorter than `value`.
 pub(super) fn max(value: &[u8], length: usize) -> Option<Vec<u8>> {
     let front = value.get(..length)?;
     if front.len() == value.len() {
@@ -31,7 +30,7 @@ pub(super) fn max(value: &[u8], length: usize) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns the complete characters in `front`, which may end within a character. Returns `None` if it is not UTF-8.
+/// Returns the complete characters in `front`, which can end mid-character, or `None` if it isn't UTF-8.
 fn whole_characters(front: &[u8]) -> Option<&str> {
     match std::str::from_utf8(front) {
         Ok(text) => Some(text),
@@ -42,12 +41,12 @@ fn whole_characters(front: &[u8]) -> Option<&str> {
     }
 }
 
-/// Returns the least text of at most `length` bytes that is greater than every text starting with `text`, and has no
-/// more characters than `text`.
+/// Returns the least text greater than any text starting with `text`. It has at most `length` bytes and no more
+/// characters than `text`.
 fn raise_character(text: &str, length: usize) -> Option<Vec<u8>> {
     text.char_indices().rev().find_map(|(start, character)| {
         let next = following(character)?;
-        // The next character may need an additional byte, for which there may be no room.
+        // The next character might need an additional byte, and there might be no room for it.
         if start + next.len_utf8() > length {
             return None;
         }
@@ -66,7 +65,7 @@ fn following(character: char) -> Option<char> {
     }
 }
 
-/// Returns the least byte array that is greater than every array starting with `front`, and is no longer than `front`.
+/// Returns the least byte array greater than any array starting with `front`. It is no longer than `front`.
 fn raise_byte(front: &[u8]) -> Option<Vec<u8>> {
     let last = front.iter().rposition(|byte| *byte != 0xff)?;
     let mut raised = front.get(..=last)?.to_vec();
@@ -102,10 +101,10 @@ mod tests {
 
     #[test]
     fn characters_that_cannot_be_raised() {
-        // The character is the greatest one, so it cannot be incremented.
+        // This is the greatest character, so it can't be incremented.
         assert_eq!(max("a\u{10ffff}xyz".as_bytes(), 5), Some(b"b".to_vec()));
         assert_eq!(max("\u{10ffff}\u{10ffff}x".as_bytes(), 8), None);
-        // The character is the last one before the surrogates.
+        // This is the last character before the surrogates.
         assert_eq!(max("\u{d7ff}abc".as_bytes(), 3), Some("\u{e000}".into()));
         // The character's successor is longer, with and without room for it.
         assert_eq!(max("a\u{7f}bcd".as_bytes(), 2), Some(b"b".to_vec()));

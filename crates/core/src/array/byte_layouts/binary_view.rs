@@ -56,7 +56,8 @@ impl ByteSink for ViewBuilder {
 impl ByteLayout for ViewBuilder {
     type Dictionary = ViewDictionary;
 
-    /// Each value has its view, and the length that precedes it in a PLAIN page.
+    /// Each value needs its view, plus the length prefix from the PLAIN page, which stays in the
+    /// buffer.
     const OVERHEAD: usize = VIEW + 4;
 
     const ENTRY: usize = VIEW;
@@ -108,7 +109,7 @@ impl ByteLayout for ViewBuilder {
     }
 
     fn data_room(&self) -> usize {
-        // There is always room, because a new block is opened if the last one is full.
+        // There's always room, because we open a new block when the last one is full.
         i32::MAX as usize
     }
 

@@ -16,8 +16,8 @@ use crate::encoding::Rest;
 use crate::encoding::byte_array::{ByteArrays, ByteSink};
 use crate::malformed;
 
-/// Returns the array for a leaf that is read as Utf8, Binary, or one of their Large and View types. Returns `None` for
-/// other leaves.
+/// Returns the array for a leaf read as Utf8, Binary, or one of their Large and View types, or `None` for any other
+/// leaf.
 pub(crate) fn byte_leaf_array(leaf: &LeafType) -> Option<Box<dyn LeafArray>> {
     let width = match leaf.physical_type {
         Type::ByteArray => None,
@@ -35,7 +35,8 @@ pub(crate) fn byte_leaf_array(leaf: &LeafType) -> Option<Box<dyn LeafArray>> {
     })
 }
 
-/// A byte array layout under construction. It can append pages and look up dictionary entries.
+/// A byte array layout under construction, which appends pages and looks up dictionary entries. [`ByteLeaf`] drives it,
+/// so each layout only deals with its own buffers.
 pub(super) trait ByteLayout: ByteSink + Send + Sync {
     /// A dictionary page, ready for look-ups.
     type Dictionary: Send + Sync;
@@ -43,13 +44,13 @@ pub(super) trait ByteLayout: ByteSink + Send + Sync {
     /// The number of additional bytes per value.
     const OVERHEAD: usize;
 
-    /// The number of bytes per dictionary entry, in addition to the dictionary page.
+    /// The bytes needed per dictionary entry, on top of the dictionary page.
     const ENTRY: usize;
 
-    /// Returns the length in bytes of the longest entry that a look-up copies.
+    /// Returns the byte length of the longest entry copied by a look-up.
     fn longest(dictionary: &Self::Dictionary) -> usize;
 
-    /// Reads a dictionary page of `n` byte arrays. If a width is given, each array has `width` bytes.
+    /// Reads a dictionary page of `n` byte arrays. Each array has `width` bytes if a width is given.
     fn dictionary(
         &self,
         page: &Buffer,
@@ -66,8 +67,8 @@ pub(super) trait ByteLayout: ByteSink + Send + Sync {
         n: usize,
     ) -> Result<(), Malformed>;
 
-    /// Appends the values whose bit is set among the next `wanted.len()` PLAIN values, from `position` on. Returns the
-    /// position after all of them.
+    /// Appends the wanted values among the next `wanted.len()` PLAIN values, starting at offset `position`. Returns the
+    /// offset after the last of these values.
     fn append_plain_wanted(
         &mut self,
         page: &Buffer,
@@ -83,7 +84,7 @@ pub(super) trait ByteLayout: ByteSink + Send + Sync {
     /// Returns the number of values so far.
     fn len(&self) -> usize;
 
-    /// Drops the values from `start` on whose bit is not set. Bit `i` belongs to value `start + i`.
+    /// Drops the unwanted values from `start` on. Bit `i` belongs to value `start + i`.
     fn retain(&mut self, start: usize, wanted: &BooleanBuffer) -> Result<(), Malformed>;
 
     /// Appends the entries at the indices whose bit is set among the next `wanted.len()` indices.
@@ -115,7 +116,7 @@ pub(super) trait ByteLayout: ByteSink + Send + Sync {
     /// Spreads values over nulls. See [`LeafArray::expand`].
     fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<(), Malformed>;
 
-    /// Returns the number of bytes that the layout holds.
+    /// Returns the number of bytes held by the layout.
     fn bytes(&self) -> usize;
 
     /// Returns true if values stay in their pages.
@@ -177,7 +178,7 @@ impl<S: ByteLayout> LeafArray for ByteLeaf<S> {
                 let (indices, runs) = indices.parts();
                 Ok(self.sink.fit_indices(dictionary, indices, runs, n, budget))
             }
-            // We need no exact answer here, because the next append fails with an error.
+            // We don't need an exact answer here, because the next append fails with an error.
             (ByteArrayPage::Dictionary(_), None) => Ok(n),
         }
     }
@@ -188,7 +189,7 @@ impl<S: ByteLayout> LeafArray for ByteLeaf<S> {
             (ByteArrayPage::Dictionary(_), Some(dictionary)) => {
                 n.saturating_mul(S::longest(dictionary))
             }
-            // We need no exact answer here, because the next append fails with an error.
+            // We don't need an exact answer here, because the next append fails with an error.
             (ByteArrayPage::Dictionary(_), None) => 0,
         };
         values.saturating_add(n.saturating_mul(S::OVERHEAD))
@@ -200,7 +201,7 @@ impl<S: ByteLayout> LeafArray for ByteLeaf<S> {
 
     fn page_bytes(&self, encoding: Encoding, value_bytes: usize) -> usize {
         match (encoding, self.width) {
-            // The bytes of each value are reassembled first, which needs a copy of the page.
+            // We have to reassemble each value's bytes first, and that needs a copy of the page.
             (Encoding::ByteStreamSplit, Some(_)) => value_bytes,
             _ => 0,
         }

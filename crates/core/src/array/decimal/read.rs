@@ -20,8 +20,8 @@ use crate::encoding::Rest;
 use crate::encoding::byte_array::ByteArrays;
 use crate::malformed;
 
-/// The maximum byte count of a BYTE_ARRAY decimal. A value of 256 bits needs 32 bytes, so all further bytes only repeat
-/// the sign.
+/// The maximum byte count of a BYTE_ARRAY decimal. A 256-bit value needs 32 bytes, so any further bytes only repeat the
+/// sign.
 const MAX_BYTES: usize = 256;
 
 /// Returns the array for decimals stored as INT32 and read as a wider Arrow type.
@@ -137,7 +137,7 @@ impl<T: Decimal + ArrowNativeType> Convert<u8> for BigEndian<T> {
     }
 }
 
-/// An array of decimals of varying length. Each decimal is converted when it is read.
+/// An array of variable-length decimals, each converted as it is read.
 struct ByteArrayDecimal<T> {
     data_type: DataType,
     dictionary: Option<Vec<T>>,
@@ -169,7 +169,7 @@ fn extend<T: Decimal>(values: &mut ByteArrays, n: usize, out: &mut Vec<T>) -> Re
 
 impl<T: Decimal + ArrowNativeType> LeafArray for ByteArrayDecimal<T> {
     fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()> {
-        // Each value is preceded by its length, which bounds the number of entries.
+        // Each value has a length prefix, so the section's size bounds the number of entries.
         let most = values.len() / size_of::<u32>();
         let mut entries = Vec::with_capacity(num_values.min(most));
         let mut page = ByteArrays::new(Encoding::Plain, values.clone(), None)?;

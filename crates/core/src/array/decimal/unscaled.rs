@@ -1,4 +1,4 @@
-//! Converts the unscaled integers of decimals to the form that the file stores. The result is exact, or an error.
+//! Converts unscaled decimal integers to their stored form. The result is exact, or an error.
 
 use std::fmt;
 
@@ -8,20 +8,20 @@ use herringbone_format::{Error, Remedy, Result};
 use herringbone_kernels::decimal;
 use herringbone_schema::{WriteConversion, WriteLeaf};
 
-/// The unscaled value of a decimal.
+/// A decimal's unscaled value.
 pub(super) trait Unscaled: Copy + fmt::Display {
     /// Converts to 128 bits, if the value fits.
     fn to_i128(self) -> Option<i128>;
     /// Converts to 256 bits.
     fn to_i256(self) -> i256;
-    /// Returns true if all of `values` have at most `digits` digits. This number must not exceed the precision of the
-    /// type's widest decimal.
+    /// Returns true if all of `values` have at most `digits` digits, which must not exceed the type's maximum
+    /// precision.
     fn all_within(values: &[Self], digits: u8) -> bool;
-    /// Appends all values as 64 bits. Returns false if one does not fit. In this case the appended values have no
-    /// meaning.
+    /// Appends all values as 64 bits. Returns false if a value does not fit, and leaves the appended values
+    /// meaningless.
     fn narrow(values: &[Self], out: &mut Vec<i64>) -> bool;
-    /// Appends all values as `width` bytes, most significant first. Returns false if one needs more bytes, or if there
-    /// is no fast path. In these cases the appended bytes have no meaning.
+    /// Appends all values as `width` big-endian bytes. Returns false if a value needs more bytes or there's no fast
+    /// path. In either case the appended bytes are meaningless.
     fn append_big_endian(values: &[Self], width: usize, out: &mut Vec<u8>) -> bool;
 }
 
@@ -40,7 +40,7 @@ macro_rules! unscaled {
                 let Some(limit) = <$type>::checked_pow(10, digits.into()).map(|it| it - 1) else {
                     return true;
                 };
-                // We use one comparison per value without branches, so that the compiler can vectorize it.
+                // We use one branchless comparison per value, so that the compiler can vectorize it.
                 let span = limit.cast_unsigned() * 2;
                 let beyond = |value: &$type| value.wrapping_add(limit).cast_unsigned() > span;
                 !values.iter().fold(false, |any, value| any | beyond(value))
@@ -108,7 +108,7 @@ impl Unscaled for i256 {
     }
 }
 
-/// The power of ten by which unscaled values are multiplied, because Parquet has no negative scale.
+/// The power of ten to multiply unscaled values by. Needed because Parquet has no negative scale.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rescale {
     power: u32,
@@ -138,7 +138,7 @@ impl Rescale {
         value.checked_mul(10_i128.checked_pow(self.power)?)
     }
 
-    /// Appends the value to be stored as `width` bytes, most significant first. Returns false if it needs more bytes.
+    /// Appends the stored value as `width` big-endian bytes. Returns false if the value needs more bytes.
     #[inline]
     pub(super) fn append_big_endian<T: Unscaled>(
         self,
@@ -160,7 +160,7 @@ impl Rescale {
     }
 }
 
-/// Appends a number's lowest `width` bytes, and extends the sign if `width` is larger than the number. Returns false if
+/// Appends a number's lowest `width` bytes, sign-extending it if `width` is larger than the number. Returns false if
 /// the number needs more bytes.
 #[inline]
 fn append_low(bytes: &[u8], width: usize, out: &mut Vec<u8>) -> bool {
@@ -187,7 +187,7 @@ fn append_low(bytes: &[u8], width: usize, out: &mut Vec<u8>) -> bool {
 }
 
 /// Refuses unscaled values with more digits than the column's precision, unless the leaf allows values out of range. We
-/// must check this, because Arrow does not.
+/// have to check this, because Arrow doesn't.
 pub(super) fn check_digits<T: Unscaled + fmt::Display>(
     values: &[T],
     leaf: &WriteLeaf,

@@ -1,4 +1,4 @@
-//! Arrow's dictionary arrays, that is, keys and the values that they refer to. When writing, also run-end encoded
+//! Arrow's dictionary arrays, that is, keys into an array of values. The write side also handles run-end encoded
 //! arrays.
 
 mod read;
@@ -9,8 +9,8 @@ use herringbone_arrow::schema::DataType;
 pub(super) use read::dictionary_leaf_array;
 pub use write::{Keyed, slots};
 
-/// Returns the number of values that keys of this type can address. This is at most 2³² − 1. Returns `None` if `key` is
-/// not a key type.
+/// Returns the number of values addressable by keys of this type, at most 2³² − 1. Returns `None` if `key` is not a key
+/// type.
 pub fn max_values(key: &DataType) -> Option<usize> {
     Some(match key {
         DataType::Int8 => 1 << 7,

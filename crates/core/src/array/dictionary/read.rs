@@ -1,4 +1,4 @@
-//! Reads Arrow's dictionary arrays, whose keys we take directly from the indices in the pages.
+//! Reads Arrow's dictionary arrays, taking their keys directly from the pages' indices.
 //!
 //! ```text
 //! dictionary page  → values   of every array of the column chunk, decoded once
@@ -6,11 +6,11 @@
 //! other pages      → keys that count up, and their values after those of the dictionary
 //! ```
 //!
-//! If a dictionary page has more values than the keys can address, we cannot use it in this way, and treat its index
-//! pages like other pages. Such a dictionary page can arise if a writer merged several small dictionaries, one per
-//! batch, into a larger one.
+//! If a dictionary page has more values than the keys can address, we can't use it this way, so its index pages are
+//! treated like other pages. For example, a writer can end up with such a dictionary by merging several small ones, one
+//! per batch.
 //!
-//! The values are a separate array. The layout for the value type builds it.
+//! The values are a separate array, built by the layout for the value type.
 
 use herringbone_arrow::array::types::{
     Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
@@ -30,7 +30,7 @@ use crate::encoding::Rest;
 use crate::encoding::dictionary::Indices;
 use crate::malformed;
 
-/// Returns the array for a leaf that is read as a dictionary. Returns `None` for other leaves.
+/// Returns the array for a leaf read as a dictionary, or `None` for any other leaf.
 ///
 /// # Errors
 /// Fails with the errors of the value type's layout.
@@ -65,17 +65,17 @@ pub(crate) fn dictionary_leaf_array(leaf: &LeafType) -> Result<Option<Box<dyn Le
 /// A dictionary array under construction.
 struct DictionaryLeaf {
     key: DataType,
-    /// The number of values that the keys can address.
+    /// The number of values addressable by the keys.
     max_values: usize,
     keys: KeyBuilder,
-    /// The layout that converts dictionary pages to arrays.
+    /// The layout used to convert dictionary pages to arrays.
     entries: Box<dyn LeafArray>,
-    /// The values from pages without indices. We place them after all parts.
+    /// The values from pages without indices, placed after all parts.
     others: Box<dyn LeafArray>,
     num_others: usize,
     /// The decoded dictionary page.
     dictionary: Option<ArrayRef>,
-    /// The position of `dictionary`'s first value in the current array, once the dictionary is one of the parts.
+    /// The index of `dictionary`'s first value in the current array, once the dictionary has become one of the parts.
     base: Option<usize>,
     /// True if the dictionary page has more values than the keys can address.
     is_too_large: bool,
@@ -84,7 +84,7 @@ struct DictionaryLeaf {
     /// The first `num_values` values of the current array, in parts.
     parts: Vec<ArrayRef>,
     num_values: usize,
-    /// The byte count of the parts that are not dictionaries.
+    /// The byte count of the non-dictionary parts.
     closed_bytes: usize,
     page: Page,
 }
@@ -106,8 +106,8 @@ impl DictionaryLeaf {
         Ok(())
     }
 
-    /// Adds the dictionary to the current array's parts, unless it is there already. Returns the position of its first
-    /// value, and its length.
+    /// Adds the dictionary to the current array's parts unless it's already there. Returns the index of its first value
+    /// and its length.
     fn open_dictionary(&mut self) -> Result<(usize, usize)> {
         let Some(dictionary) = self.dictionary.clone() else {
             return Err(Error::corrupt(
@@ -198,12 +198,12 @@ impl LeafArray for DictionaryLeaf {
             Page::Indices(_) if self.base.is_some() || self.all_values() == 0 => Ok(fitting),
             Page::Indices(_) => {
                 let entries = self.dictionary.as_ref().map_or(0, |entries| entries.len());
-                // If the dictionary does not fit here, we end the array, so that the dictionary is placed in a new one.
+                // If the dictionary doesn't fit here, we end the array so that the dictionary goes into a new one.
                 Ok(if entries <= values_left { fitting } else { 0 })
             }
             Page::Others => {
-                // Values may be much larger than keys, and only the values that fit need a key. So we count once
-                // without the keys, and once with keys for these values.
+                // Values can be much larger than keys, and only the values that fit need a key. So we count twice:
+                // first without keys, then with keys for the values found.
                 let fitting = self
                     .others
                     .values_that_fit(fitting.min(values_left), budget)?;
@@ -222,7 +222,7 @@ impl LeafArray for DictionaryLeaf {
     }
 
     fn dictionary_bytes(&self, page_bytes: usize, num_values: usize) -> usize {
-        // This is an array of the entries, and this array may itself be built from a dictionary.
+        // This is an array of the entries, which might itself be built from a dictionary.
         let entries = self.entries.dictionary_bytes(page_bytes, num_values);
         entries.saturating_add(page_bytes)
     }
@@ -358,8 +358,8 @@ fn concatenated(parts: &[ArrayRef]) -> Result<ArrayRef> {
     Ok(make_array(all.freeze()))
 }
 
-/// Returns the byte count of a part's values. The part may be a slice of larger buffers. We do not count the rest of
-/// these.
+/// Returns the byte count of a part's values. If the part is a slice of larger buffers, the rest of the buffers isn't
+/// counted.
 fn slice_bytes(part: &ArrayData) -> usize {
     part.get_slice_memory_size().unwrap_or(usize::MAX)
 }

@@ -1,7 +1,7 @@
-//! Returns a leaf array's slots, as values, or as keys if the array is dictionary or run-end encoded.
+//! Returns a leaf array's slots as values, or as keys if the array is dictionary or run-end encoded.
 //!
-//! Keys are worth keeping, because the column chunk's dictionary then looks up a value once per block, and not once per
-//! slot.
+//! Keys are worth keeping, because the column chunk's dictionary then looks up a value once per block instead of once
+//! per slot.
 
 use std::ops::Range;
 
@@ -24,14 +24,14 @@ use crate::encoding::physical_values::Slots;
 #[derive(Debug, Default)]
 pub struct Keyed {
     keys: Vec<u32>,
-    /// The ranges of values that a key refers to.
+    /// The ranges of referenced values.
     named: Vec<Range<usize>>,
     /// The ordinal of a value among the referenced values, indexed by its ordinal among all values.
     ordinals: Vec<u32>,
 }
 
 impl Keyed {
-    /// Returns the number of bytes that this memory holds.
+    /// Returns the number of bytes held by this memory.
     pub fn heap_bytes(&self) -> usize {
         size_of::<u32>() * (self.keys.capacity() + self.ordinals.capacity())
             + size_of::<Range<usize>>() * self.named.capacity()
@@ -61,7 +61,7 @@ pub fn slots<'a>(
         }
         _ => return values(leaf, selected, scratch).map(Slots::Values),
     };
-    // We repeat this, because dictionaries may be run-end encoded, and vice versa.
+    // We loop because dictionaries can be run-end encoded, and vice versa.
     loop {
         entries = match entries.data_type() {
             DataType::Dictionary(key_type, _) => keys_of_keys(key_type, entries, keys)?,
@@ -85,7 +85,7 @@ pub fn slots<'a>(
 }
 
 impl Keyed {
-    /// Finds the values that keys refer to. The others may be null or arbitrary, so they must not be written.
+    /// Finds the values referenced by keys. Unreferenced values can be null or arbitrary, so they must not be written.
     fn find_named(&mut self, entries: &ArrayRef, may_be_refused: bool) {
         const UNNAMED: u32 = u32::MAX;
         self.named.clear();
@@ -140,7 +140,7 @@ fn dictionary_keys<'a>(
         let all = array.keys().values();
         keys.clear();
         selected.for_each(|slot| {
-            // The keys of non-null slots are less than the number of values, so they fit.
+            // Non-null slots have keys below the number of values, so they fit.
             keys.push(all.get(slot).map_or(0, |key| key.as_usize() as u32));
         });
         array.values()
@@ -186,7 +186,7 @@ fn run_keys<'a>(
             while at < range.end {
                 let run_end = all.get(run).map_or(usize::MAX, |end| end.as_usize());
                 let end = run_end.saturating_sub(offset).min(range.end);
-                // The mask `nulls` includes the nulls of the run's value, and also the nulls of enclosing structs.
+                // The mask `nulls` covers not only the run's value but also any enclosing structs.
                 let valid = match nulls {
                     None => end - at,
                     Some(nulls) => {

@@ -25,7 +25,7 @@ pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
         return Err(unsupported(leaf));
     }
     let data_type = leaf.data_type.clone();
-    // Values that are as wide as a number are moved as numbers, and all others byte by byte.
+    // Values as wide as a number are moved as numbers. All other widths go byte by byte.
     Ok(match width {
         2 => Box::new(FixedWidth::<u16, _>::new(data_type, 1, Identity)),
         4 => Box::new(FixedWidth::<u32, _>::new(data_type, 1, Identity)),

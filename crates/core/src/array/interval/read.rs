@@ -34,8 +34,8 @@ pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     })
 }
 
-/// The conversion to intervals of months, days and nanoseconds. This Arrow type represents all three components, but
-/// only below 2^31, while the format allows values below 2^32.
+/// The conversion to intervals of months, days and nanoseconds. This Arrow type has all three components, but only
+/// below 2^31, whereas the format allows values below 2^32.
 struct MonthDayNano;
 
 impl Convert<u8> for MonthDayNano {

@@ -16,7 +16,7 @@ use crate::encoding::physical_values::Values;
 /// Returns the selected slots as INTERVAL.
 ///
 /// # Errors
-/// Fails with Argument if a component is negative, or is not a whole number of milliseconds.
+/// Fails with Argument if a component is negative or not a whole number of milliseconds.
 pub(in crate::array) fn values<'a>(
     unit: IntervalUnit,
     selected: Selected<'a>,

@@ -1,7 +1,7 @@
 //! Reads numbers, dates, times and timestamps from INT32, INT64, FLOAT and DOUBLE.
 //!
 //! Most of these Arrow types have the physical type's bits, so we copy their values unchanged. The exceptions are
-//! narrower integers, and times in a unit other than the file's.
+//! narrower integers and times whose unit differs from the file's.
 
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Result, Type};
@@ -35,7 +35,7 @@ pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     }
 }
 
-/// Returns an array that has the physical type's bits.
+/// Returns an array with the physical type's bits.
 fn same<U>(leaf: &LeafType) -> Box<dyn LeafArray>
 where
     U: crate::encoding::Native + herringbone_arrow::buffer::ArrowNativeType,
@@ -75,11 +75,11 @@ fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
 
 /// An integer type with fewer bits than the stored integer.
 trait Narrow {
-    /// The bias that we add to a number. The sum has no bit above `BITS` if the number fits, and at least one if it
-    /// does not.
+    /// The bias added to a number to check its range. If the number fits, the sum has no bits above `BITS`. Otherwise
+    /// it has at least one such bit.
     const BIAS: i32;
     const BITS: u32;
-    /// The error for a number that does not fit.
+    /// The error for an out-of-range number.
     const MISFIT: Malformed;
     /// Returns the lowest bits of `value`.
     fn narrow(value: i32) -> Self;
@@ -106,7 +106,7 @@ narrow! {
     u16 0 "INTEGER(16,false)" "0 to 65535",
 }
 
-/// Narrows the numbers. We accumulate the excess bits and check them once at the end, so that the loop has no branch.
+/// Narrows the numbers. We accumulate the excess bits and check them once at the end, which keeps the loop branchless.
 fn narrow<T: Narrow>(bytes: &[u8], out: &mut Vec<T>) -> Result<(), Malformed> {
     let mut all = 0;
     out.extend(plain::values::<i32>(bytes).map(|value| {
@@ -124,7 +124,8 @@ fn days_to_millis(bytes: &[u8], out: &mut Vec<i64>) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// The error for a time with a fractional second, which a file must not contain if its Arrow schema has whole seconds.
+/// The error for a time with a fractional second. A file must not contain such a time if its Arrow schema has whole
+/// seconds.
 const FRACTION: Malformed =
     Malformed("a time has milliseconds, but the Arrow schema in the file declares whole seconds");
 

@@ -1,4 +1,4 @@
-//! Converts times to the form that the file stores. The result is exact, or an error.
+//! Converts times to their stored form. The result is exact, or an error.
 
 use herringbone_arrow::schema::TimeUnit;
 use herringbone_format::{Error, Remedy, Result};
@@ -7,7 +7,7 @@ use herringbone_schema::WriteLeaf;
 const MILLIS_PER_DAY: i64 = 86_400_000;
 const SECONDS_PER_DAY: i64 = 86_400;
 
-/// Returns a time in milliseconds as a number of days, if it is a whole number of days.
+/// Converts milliseconds to days, if they are a whole number of days.
 pub(super) fn whole_days(millis: i64) -> Option<i32> {
     if millis % MILLIS_PER_DAY != 0 {
         return None;
@@ -45,21 +45,21 @@ fn is_time(value: i64, unit: TimeUnit) -> bool {
     (0..SECONDS_PER_DAY * per_second(unit)).contains(&value)
 }
 
-/// Converts a time of day from seconds to milliseconds. If values out of range are allowed, this accepts any time whose
-/// milliseconds fit in 32 bits.
+/// Converts a time of day from seconds to milliseconds. If out-of-range values are allowed, any time whose milliseconds
+/// fit in 32 bits is accepted.
 pub(super) fn to_millis(seconds: i32, leaf: &WriteLeaf) -> Option<i32> {
     let is_allowed = leaf.allow_out_of_range || is_time(seconds.into(), TimeUnit::Second);
     seconds.checked_mul(1000).filter(|_| is_allowed)
 }
 
-/// Refuses times outside of a day, unless they are allowed. Such times are invalid in both Arrow and Parquet, but Arrow
-/// does not check them.
+/// Refuses times outside of a day, unless they are allowed. They're invalid in both Arrow and Parquet, but Arrow
+/// doesn't check them.
 pub(super) fn check_times<T: Copy + Into<i64>>(
     values: &[T],
     unit: TimeUnit,
     leaf: &WriteLeaf,
 ) -> Result<()> {
-    // We use one comparison per value without branches, so that the compiler can vectorize it.
+    // We use one branchless comparison per value, so that the compiler can vectorize it.
     let end = (SECONDS_PER_DAY * per_second(unit)).cast_unsigned();
     let beyond = |value: &T| (*value).into().cast_unsigned() >= end;
     if leaf.allow_out_of_range || !values.iter().fold(false, |any, value| any | beyond(value)) {

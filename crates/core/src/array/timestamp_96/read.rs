@@ -59,7 +59,7 @@ struct Timestamp96 {
 }
 
 impl Timestamp96 {
-    /// Notes which values are lost among those appended after the first `before` values.
+    /// Notes the lost values, looking only at values appended after the first `before`.
     fn note(&self, bytes: &[u8], before: usize, lost: &mut Lost) {
         let overflows = int96::overflows(bytes, self.layout, self.per_second);
         lost.note(before, overflows);

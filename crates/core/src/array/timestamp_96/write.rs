@@ -1,4 +1,4 @@
-//! Converts timestamps of any unit to 96 bits. This is wide enough for all of them.
+//! Converts timestamps of any unit to 96 bits, which is wide enough for all of them.
 
 use herringbone_arrow::array::types::{
     TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
@@ -55,8 +55,8 @@ pub(in crate::array) fn values<'a>(
     })
 }
 
-/// Encodes an INT96 timestamp as the nanoseconds of the day followed by the Julian day. 64-bit counts of any unit fit.
-/// The days of 64-bit seconds wrap around only beyond a million times the age of the universe.
+/// Encodes an INT96 timestamp as the nanoseconds of the day followed by the Julian day. 64-bit counts of any unit fit,
+/// since the days of 64-bit seconds only wrap around beyond a million times the age of the universe.
 fn int96(value: i64, per_second: i64) -> [u8; BYTES] {
     let seconds = value.div_euclid(per_second);
     let fraction = value.rem_euclid(per_second) * (NANOS_PER_SECOND / per_second);
@@ -69,7 +69,7 @@ fn int96(value: i64, per_second: i64) -> [u8; BYTES] {
     bytes
 }
 
-/// Encodes a 96-bit count, little-endian. Parquet has no seconds, so we store them as milliseconds, which fit.
+/// Encodes a 96-bit count, little-endian. Parquet has no seconds, so seconds are stored as milliseconds, which fit.
 fn wide_count(value: i64, unit: TimeUnit) -> [u8; BYTES] {
     let factor = match unit {
         TimeUnit::Second => 1000,

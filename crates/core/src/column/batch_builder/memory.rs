@@ -1,7 +1,7 @@
-//! The limits of a column batch, and the memory that we reserve for it.
+//! A column batch's limits and memory reservation.
 //!
-//! We reserve memory before we append values, so that a read never exceeds its budget. But values may need much less
-//! than their maximum size. So if the budget refuses the maximum, we look for a smaller sufficient size.
+//! We reserve memory before appending values, so that a read never exceeds its budget. But values can need much less
+//! than their maximum size, so if the budget refuses the maximum, we look for a smaller sufficient size.
 
 use herringbone_format::{Error, Result};
 
@@ -10,14 +10,14 @@ use crate::budget::{MemoryUse, Reservation};
 use crate::column::nesting_builder::NestingBuilder;
 use crate::column::sibling_levels::ListLevelsBuilder;
 
-/// The maximum number of bytes that each nesting builder records per level.
+/// The maximum number of bytes recorded per level by each nesting builder.
 const LEVEL_BYTES: usize = 9;
-/// The first size in bytes that we try for values if little is left in the budget.
+/// The first size in bytes to try for values when the budget is nearly used up.
 const SMALL_RESERVE: usize = 64 << 10;
 
 impl BatchBuilder {
-    /// Transfers the column batch's memory from the column to the returned reservation. The caller passes the size of
-    /// the page that the column is about to leave as `page_bytes`, or 0.
+    /// Transfers the column batch's memory from the column to the returned reservation. If the column is about to leave
+    /// a page, `page_bytes` is that page's size. Otherwise it is 0.
     pub(super) fn hand_over_memory(
         &mut self,
         is_last: bool,
@@ -36,8 +36,8 @@ impl BatchBuilder {
         Ok(self.memory.hand_over(is_last, borrows))
     }
 
-    /// Returns how many of the next `n` values fit into the column batch. This is 0 only if the batch already contains
-    /// rows or `n` is 0. If the page `is_lost`, the values are nulls.
+    /// Returns how many of the next `n` values fit into the column batch. The result is only 0 if the batch already
+    /// contains rows or `n` is 0. If the page `is_lost`, the values are nulls.
     pub(in crate::column) fn fitting(&mut self, n: usize, is_lost: bool) -> Result<usize> {
         let used = self.used_bytes();
         if self.rows > 0 && used >= self.plan.column_batch_bytes {
@@ -57,11 +57,11 @@ impl BatchBuilder {
         self.row_must_fit(1).map(|()| 1)
     }
 
-    /// Returns the maximum number of slots that the next rows may have.
+    /// Returns the maximum number of slots for the next rows.
     fn slots_left(&self) -> usize {
         let max = match self.plan.max_rep_level {
             0 => self.plan.max_slots,
-            // When a row starts, we do not know yet where it ends, so the other half of the slots is left for it.
+            // When a row starts, we don't know yet where it ends, so we leave the other half of the slots for it.
             _ => self.plan.max_slots / 2,
         };
         max.saturating_sub(self.validity.len())
@@ -88,7 +88,7 @@ impl BatchBuilder {
     /// Reserves memory for `n` more levels and their values.
     fn reserve(&mut self, n: usize) -> Result<()> {
         let used = self.array_bytes();
-        // Levels need offsets and bits for ancestors and shared lists, and validity bits for the leaf.
+        // Levels need offsets and bits for ancestors and shared lists, plus validity bits for the leaf.
         let nesting_builders = self.nesting_builders.len() * LEVEL_BYTES + self.shared_lists.len();
         let levels = n.saturating_mul(nesting_builders) + n / 8;
         let needed = |values: usize| (used.saturating_add(levels)).saturating_add(values) as u64;
@@ -104,7 +104,7 @@ impl BatchBuilder {
                 return Ok(());
             }
         }
-        // The values may need much less than their maximum size, so we try smaller sizes before we give up.
+        // The values might need much less than their maximum size, so we try smaller sizes before giving up.
         let mut tried = SMALL_RESERVE;
         loop {
             let left = usize::try_from(self.memory.left().saturating_add(reserved));
@@ -120,14 +120,14 @@ impl BatchBuilder {
         }
     }
 
-    /// Returns the byte count of the array under construction, including the pages that it borrows from.
+    /// Returns the byte count of the array under construction, including any borrowed pages.
     pub(super) fn array_bytes(&self) -> usize {
         self.used_bytes()
             .saturating_add(self.borrowed_bytes)
             .saturating_add(self.validity.len() / 8)
     }
 
-    /// Returns the number of bytes that values, offsets and bits use in the column batch.
+    /// Returns the number of bytes used by the column batch's values, offsets and bits.
     fn used_bytes(&self) -> usize {
         let nesting_builders = self.nesting_builders.iter().map(NestingBuilder::bytes);
         let shared_lists = self.shared_lists.iter().map(ListLevelsBuilder::bytes);

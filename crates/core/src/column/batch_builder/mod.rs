@@ -1,5 +1,4 @@
-//! The column batch under construction. It has the leaf's array, the records of the leaf's ancestors, and the column's
-//! memory.
+//! The column batch under construction, with the leaf's array, its ancestors' records, and the column's memory.
 
 use std::sync::Arc;
 
@@ -20,7 +19,7 @@ use crate::page::BLOCK_LEVELS;
 
 mod memory;
 
-/// The builder of a column batch. It takes values from the open page. It also owns the column's memory.
+/// The builder of a column batch. It takes values from the open page and owns the column's memory.
 pub(super) struct BatchBuilder {
     plan: Arc<ColumnPlan>,
     row_group: usize,
@@ -33,7 +32,7 @@ pub(super) struct BatchBuilder {
     /// Damaged pages whose values became null in the column batch.
     losses: Losses,
     memory: ColumnMemory,
-    /// The byte count of the earlier pages that the array borrows from.
+    /// The byte count of earlier pages borrowed by the array.
     borrowed_bytes: usize,
     /// The size of the last column batch in bytes. If the budget allows, the next batch reserves at least this much.
     last_bytes: usize,
@@ -60,7 +59,7 @@ impl BatchBuilder {
         }
     }
 
-    /// Returns the number of rows that the column batch has so far.
+    /// Returns the number of rows in the column batch so far.
     #[inline]
     pub(super) fn rows(&self) -> usize {
         self.rows
@@ -88,15 +87,15 @@ impl BatchBuilder {
             .in_row_group(self.row_group)
     }
 
-    /// Records that a damaged page lost `rows` values.
+    /// Records the loss of `rows` values in a damaged page.
     pub(super) fn lose(&mut self, error: Error, rows: usize) {
         let error = self.locate(error);
         let lost = Lost::Values(rows as u64);
         self.losses.push(Loss { error, lost });
     }
 
-    /// Finishes the column batch. The caller passes the size of the page that the column is about to leave as
-    /// `page_bytes`, or 0.
+    /// Finishes the column batch. If the column is about to leave a page, `page_bytes` is that page's size. Otherwise
+    /// it is 0.
     pub(super) fn finish(&mut self, is_last: bool, page_bytes: usize) -> Result<ColumnBatch> {
         let memory = self.hand_over_memory(is_last, page_bytes)?;
         let nulls = self.validity.finish();
@@ -115,7 +114,7 @@ impl BatchBuilder {
 
 /// Methods for the pages that supply values.
 impl BatchBuilder {
-    /// Sets the data page that supplies the next values.
+    /// Sets the data page to take the next values from.
     pub(super) fn set_page(
         &mut self,
         encoding: Encoding,
@@ -136,20 +135,20 @@ impl BatchBuilder {
         };
     }
 
-    /// Returns true if the array borrows parts of pages or parts of the dictionary.
+    /// Returns true if the array borrows from pages or the dictionary.
     pub(super) fn borrows_pages(&self) -> bool {
         self.array.borrows_pages()
     }
 
-    /// Returns the part of the page that follows the values taken or skipped so far.
+    /// Returns the rest of the page, after the values taken or skipped so far.
     pub(super) fn rest_of_page(&self) -> Rest<'_> {
         self.array.rest()
     }
 
-    /// Sets the dictionary that the values of later pages refer to.
+    /// Sets the dictionary for later pages to refer to.
     pub(super) fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()> {
-        // The number of entries is bounded by the bytes here. If it claims entries without any bytes, we detect this
-        // later as an error.
+        // We cap the number of entries at the byte count. If the header claims entries without any bytes, we detect the
+        // error later.
         let entries = num_values.min(values.len());
         let bytes = self.array.dictionary_bytes(values.len(), entries);
         self.memory.reserve(MemoryUse::Dictionary, bytes as u64)?;
@@ -171,10 +170,10 @@ impl BatchBuilder {
     }
 }
 
-/// Methods for columns without repetition levels, in which each level is a row.
+/// Methods for columns without repetition levels, where each level is a row.
 impl BatchBuilder {
-    /// Appends the next `rows` rows of the open page. The page must contain them, and they must fit. Returns the number
-    /// of rows appended. This is at most a block unless levels are bits.
+    /// Appends the next `rows` rows of the open page. The page must contain the rows, and they must fit. Returns the
+    /// number of rows appended, which is at most a block unless levels are bits.
     pub(super) fn append_rows(&mut self, pages: &mut PageCursor, mut rows: usize) -> Result<usize> {
         if self.plan.max_def_level == 0 {
             self.array.append(rows)?;
@@ -196,7 +195,7 @@ impl BatchBuilder {
     }
 
     /// Appends the rows that `mask` selects among the open page's next `mask.len()` rows. The mask covers at most a
-    /// block, and `selected` is the number of rows that it selects.
+    /// block, and `selected` is its number of selected rows.
     pub(super) fn append_selected(
         &mut self,
         pages: &mut PageCursor,
@@ -227,7 +226,7 @@ impl BatchBuilder {
         self.plan.max_def_level == 1 && self.nesting_builders.is_empty()
     }
 
-    /// Appends the validity of the open page's next rows to `validity`. These are at most a block, unless levels are
+    /// Appends the validity of the open page's next rows to `validity`. At most a block is appended unless levels are
     /// bits. Returns the number of valid rows.
     fn read_validity(
         &mut self,
@@ -238,7 +237,7 @@ impl BatchBuilder {
         if self.levels_are_bits() {
             return pages.append_bits(rows, validity);
         }
-        // Structs above the leaf may be null too, so we need the levels as numbers. The kernels treat an empty slice of
+        // Structs above the leaf can be null too, so we need the levels as numbers. The kernels treat an empty slice of
         // repetition levels as zeros.
         let (rep, def) = (&[][..], pages.definition(rows)?);
         for nesting_builder in &mut self.nesting_builders {

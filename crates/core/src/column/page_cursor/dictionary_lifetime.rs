@@ -5,9 +5,9 @@
 //! memory  ##############################
 //! ```
 //!
-//! Writers abandon a dictionary once it has grown too large, and from then on all pages of the column chunk are PLAIN.
-//! So the column drops the dictionary after the first page that does not need it. If a later page refers to it after
-//! all, the column reads it once more and keeps it.
+//! Writers typically abandon a dictionary once it has grown too large, and from then on all pages of the column chunk
+//! are PLAIN. So the column drops the dictionary after the first page that doesn't need it. If a later page refers to
+//! the dictionary after all, the column reads it once more and keeps it.
 
 use herringbone_format::Encoding;
 
@@ -16,7 +16,7 @@ use crate::page::PageStart;
 /// The state of a column's dictionary.
 #[derive(Default)]
 pub(super) struct DictionaryLifetime {
-    /// The place of the dictionary page, or `None` before it was read.
+    /// The place of the dictionary page, or `None` until the page is read.
     place: Option<PageStart>,
     /// True if the last data page did not need the dictionary.
     is_idle: bool,
@@ -30,15 +30,14 @@ enum State {
     Present,
     /// The dictionary was dropped.
     Dropped,
-    /// The dictionary is being read once more, for the page at this place.
+    /// The dictionary is being reread for the page at this place.
     Returning(PageStart),
     /// The dictionary stays in memory until the chunk ends.
     Permanent,
 }
 
 impl DictionaryLifetime {
-    /// Records that the dictionary page at `place` was read. If it was read once more, this returns the data page to
-    /// continue with.
+    /// Records reading the dictionary page at `place`. After a reread, this returns the data page to continue with.
     pub(super) fn read(&mut self, place: PageStart) -> Option<PageStart> {
         self.place = Some(place);
         match self.state {
@@ -60,8 +59,8 @@ impl DictionaryLifetime {
         matches!(self.state, State::Present) && self.place.is_some() && self.is_idle
     }
 
-    /// Records whether the array dropped the dictionary. If not, it still needs the dictionary, which then stays for
-    /// good.
+    /// Records whether the array dropped the dictionary. If it didn't, it still needs the dictionary, which then stays
+    /// for good.
     pub(super) fn set_dropped(&mut self, is_dropped: bool) {
         self.state = if is_dropped {
             State::Dropped
@@ -70,8 +69,7 @@ impl DictionaryLifetime {
         };
     }
 
-    /// Returns the place of the dictionary page if it must be read again before the data page at `page`, which needs
-    /// it.
+    /// Returns the place of the dictionary page if the data page at `page` needs it and it has to be read again.
     pub(super) fn return_for(&mut self, page: PageStart) -> Option<PageStart> {
         if !matches!(self.state, State::Dropped) {
             return None;

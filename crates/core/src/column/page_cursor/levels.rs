@@ -12,9 +12,9 @@ pub(super) struct OpenPage {
     pub(super) place: PageStart,
     pub(super) repetition: Levels,
     pub(super) definition: Levels,
-    /// The number of levels that the header declares.
+    /// The level count declared in the header.
     pub(super) num_levels: usize,
-    /// The number of non-null values, if the header counts them.
+    /// The number of non-null values, if declared in the header.
     pub(super) num_non_null: Option<u64>,
     pub(super) levels_left: usize,
     /// The size of levels and values in bytes.
@@ -38,7 +38,7 @@ impl LevelBlock {
     }
 }
 
-/// Levels of columns without repetition levels, in which each level is a row.
+/// Levels of columns without repetition levels, where each level is a row.
 impl PageCursor {
     /// Returns the number of levels in the open page not decoded yet.
     #[inline]
@@ -46,7 +46,7 @@ impl PageCursor {
         self.page.as_ref().map_or(0, |page| page.levels_left)
     }
 
-    /// Skips levels of the open page. The page must contain them. Returns the number of values that they have.
+    /// Skips levels of the open page, which must contain them. Returns the number of skipped values.
     pub(in crate::column) fn skip_levels(&mut self, levels: usize) -> Result<usize> {
         let Some(page) = &mut self.page else {
             return Ok(0);
@@ -55,14 +55,14 @@ impl PageCursor {
         page.definition.skip(levels, &mut self.block.def)
     }
 
-    /// Uses levels of the open page. The page must contain them. Nothing is decoded, because all of them are 0.
+    /// Uses levels of the open page, which must contain them. Since they're all 0, nothing is decoded.
     pub(in crate::column) fn use_zeros(&mut self, levels: usize) {
         if let Some(page) = &mut self.page {
             page.levels_left -= levels;
         }
     }
 
-    /// Appends definition levels of 0 and 1 to `validity` as bits, and returns the number of ones.
+    /// Appends definition levels of 0 and 1 to `validity` as bits, returning the number of ones.
     pub(in crate::column) fn append_bits(
         &mut self,
         levels: usize,
@@ -89,7 +89,7 @@ impl PageCursor {
 
 /// Levels of columns with repetition levels. We decode these block by block.
 impl PageCursor {
-    /// Decodes the open page's next block of levels. The last block must be used up before. Returns false if no page is
+    /// Decodes the open page's next block of levels. The previous block must be used up. Returns false if no page is
     /// open.
     pub(in crate::column) fn decode_block(&mut self) -> Result<bool> {
         let Some(page) = &mut self.page else {
@@ -112,7 +112,7 @@ impl PageCursor {
         &self.block.rep[self.block.next..]
     }
 
-    /// Uses the next `levels` decoded levels, and returns their repetition and definition levels.
+    /// Uses the next `levels` decoded levels, returning their repetition and definition levels.
     pub(in crate::column) fn use_block(&mut self, levels: usize) -> (&[u8], &[u8]) {
         let from = self.block.next;
         self.block.next += levels;

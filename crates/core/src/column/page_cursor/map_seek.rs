@@ -1,11 +1,11 @@
 //! Uses a page map to jump straight to the pages with selected rows.
 //!
-//! A map is built from an offset index, which may contradict the pages. So the column checks that each page that it
-//! reads contains the mapped rows. If the map is wrong but has not skipped any page yet, we drop it. Otherwise, the
-//! column has lost track of its rows, and the read fails.
+//! A map is built from an offset index, and that index might contradict the pages. So the column checks each page
+//! against the mapped rows as it reads the page. If the map is wrong but has not skipped any pages yet, we drop it.
+//! Otherwise, the column has lost track of its rows, and the read fails.
 //!
-//! We believe two things, because no page that is read contradicts them. One is an index that moves pages in the
-//! middle, if no page at their border is used. The other is a header by which a page is skipped without an index.
+//! Two kinds of error go unnoticed, since no page we read contradicts them. One is an index that moves pages in the
+//! middle, as long as no page at their border is used. The other is a wrong header of a page skipped without an index.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub(super) struct MapSeek {
     map: Arc<PageMap>,
     /// True if the map has made the column skip pages.
     has_jumped: bool,
-    /// The ordinal of the data page that the column jumped to last, until that page's rows are counted.
+    /// The ordinal of the data page last jumped to, until its rows are counted.
     uncounted: Option<usize>,
 }
 
@@ -33,7 +33,7 @@ impl MapSeek {
         }
     }
 
-    /// Returns true if the map agrees that a data page starts here, and that it starts with the row at `position`.
+    /// Returns true if, according to the map, a data page starts here with the row at `position`.
     fn agrees(&self, page: PageStart, position: u64) -> bool {
         let mapped = self.map.get(page.data_pages_before);
         mapped.is_some_and(|mapped| {
@@ -49,7 +49,7 @@ fn contradicted() -> Error {
 
 impl PageCursor {
     /// Jumps to the next page with a selected row, unless that page follows anyway. Returns the number of skipped rows,
-    /// or `None` if it did not jump.
+    /// or `None` if there was no jump.
     ///
     /// # Errors
     /// Fails with Corrupt if the map is wrong and has already skipped pages.
@@ -83,13 +83,14 @@ impl PageCursor {
             SelectionRun::Take(rows) => (position, Some(position + rows as u64)),
             SelectionRun::Unknown | SelectionRun::Done => return Ok(None),
         };
-        // The last selected row may continue in the next page, whatever the index claims, so we read that page.
+        // Whatever the index claims, the last selected row might continue in the next page, so we read that page.
         if self.plan.max_rep_level > 0 && rows.is_in_selected_row() {
             return Ok(None);
         }
         let next = map.page_of(row);
         if !is_behind {
-            // The dictionary page precedes the data pages. If we jump afterwards, we want nothing else before the jump.
+            // The dictionary page precedes the data pages. If we're going to jump afterwards, we want nothing else
+            // before the jump.
             let end = if next > 0 { first } else { self.pages.end() };
             self.pages.set_wanted_end(end);
             return Ok(None);
@@ -114,7 +115,7 @@ impl PageCursor {
         self.pages.jump_by_index(start);
         used.has_jumped = true;
         used.uncounted = Some(next);
-        // The cast is lossless, because the selection skips at least as many rows, and counts them in a `usize`.
+        // The cast is lossless, because the selection skips at least this many rows and counts them in a `usize`.
         Ok(Some((mapped.rows.start - position) as usize))
     }
 
@@ -136,11 +137,11 @@ impl PageCursor {
         }
     }
 
-    /// Compares the map with the number of rows that start in the first page after a jump. We count them by repetition
-    /// levels, because headers do not always contain the number of rows. The page must also start with a new row.
+    /// Compares the map with the number of rows starting in the first page after a jump. We count them by repetition
+    /// levels, because headers don't always contain a row count. The page must also start with a new row.
     ///
     /// # Errors
-    /// Fails with Corrupt if the numbers differ, or if the page continues a row.
+    /// Fails with Corrupt if the numbers differ or the page continues a row.
     pub(super) fn check_rows_of_page(&mut self, page: PageStart, opened: &DataPage) -> Result<()> {
         let Some(used) = &mut self.map else {
             return Ok(());

@@ -1,5 +1,5 @@
-//! Moves a column through the pages of its chunk. This skips pages without a selected row, by their headers or by the
-//! page map. It reads the dictionary before the pages that refer to it, and opens all other pages.
+//! Moves a column through the pages of its chunk. Pages without a selected row are skipped based on their headers or
+//! the page map, and all other pages are opened. The dictionary is read before any pages that refer to it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,20 +30,20 @@ use map_seek::MapSeek;
 use page_count::{CountCause, PageCount};
 use split_ends::SplitEnds;
 
-/// The position of a column among its chunk's pages, and the levels of the open page.
+/// A column's position among its chunk's pages, with the levels of the open page.
 pub(super) struct PageCursor {
     plan: Arc<ColumnPlan>,
-    /// The reader is boxed, because allocators are slower for allocations of more than a kilobyte.
+    /// The reader, boxed because allocators are slower for allocations of more than a kilobyte.
     pages: Box<PageReader>,
     page: Option<OpenPage>,
     block: LevelBlock,
     count: PageCount,
     /// The page map, if the column uses one.
     map: Option<MapSeek>,
-    /// True if we skip pages by the row counts in their headers. If an index contradicts a header, only the page body
-    /// shows which of them is right, so we then read it.
+    /// True if we trust the row counts in headers to skip pages. If an index contradicts a header, only the page body
+    /// can show which is right, so we read the body in that case.
     believes_headers: bool,
-    /// The ends of the split, if the column decodes only a part of the chunk. They are boxed, because few columns do.
+    /// The split's ends, if the column only decodes a part of the chunk. Boxed, because few columns have them.
     split: Option<Box<SplitEnds>>,
     dictionary: DictionaryLifetime,
     dictionary_is_lost: bool,
@@ -59,7 +59,7 @@ pub(super) enum PageStep {
     End,
 }
 
-/// The next page as its header describes it.
+/// The next page, as described by its header.
 struct NextPage {
     start: PageStart,
     is_dictionary: bool,
@@ -67,7 +67,7 @@ struct NextPage {
     needs_dictionary: bool,
     /// True if the header declares values but no rows.
     lacks_rows: bool,
-    /// The number of rows in a data page, if its header contains it.
+    /// The number of rows in a data page, if declared in its header.
     rows: Option<usize>,
 }
 
@@ -107,18 +107,19 @@ impl PageCursor {
         self.split.as_ref().is_some_and(|split| split.is_wrong())
     }
 
-    /// Checks that the split's end was reached, after all its rows up to `position` were taken.
+    /// Checks that taking all of the split's rows, up to `position`, has reached its end.
     ///
     /// # Errors
     /// Fails with Corrupt if the next split starts with a different row than expected.
     pub(super) fn check_split_end(&mut self, position: u64) -> Result<()> {
-        // If there are lists, the split looks into the next page for the end of its last row, and checks the page then.
+        // With lists, the split looks into the next page for the end of its last row, and that's where it checks the
+        // page.
         let is_used_up = self.plan.max_rep_level == 0 && self.levels_left() == 0;
         let Some(split) = &mut self.split else {
             return Ok(());
         };
         if is_used_up {
-            // The split may end with the last row of a page. In this case the next page was not checked yet.
+            // If the split ends with the last row of a page, we haven't checked the next page yet.
             split.check_page(self.pages.start(), position)?;
         }
         split.check_end()
@@ -139,7 +140,7 @@ impl PageCursor {
         self.count.start().unwrap_or(self.pages.start()).offset
     }
 
-    /// Returns the end of the column chunk in the file, or of the next needed pages if that is known.
+    /// Returns the end of the column chunk in the file, or the end of the next needed pages if known.
     pub(super) fn end(&self) -> u64 {
         self.pages.end()
     }
@@ -149,8 +150,8 @@ impl PageCursor {
         self.page.as_ref().is_some_and(|page| page.is_lost)
     }
 
-    /// Returns the size of the open page if all of its levels are decoded, because the column is about to leave it.
-    /// Otherwise this is 0.
+    /// Returns the size of the open page if all of its levels are decoded, since the column is about to leave the page.
+    /// Otherwise this returns 0.
     pub(super) fn used_up_bytes(&self) -> usize {
         let page = self.page.as_ref().filter(|page| page.levels_left == 0);
         page.map_or(0, |page| page.body_bytes)
@@ -172,7 +173,7 @@ impl PageCursor {
         Ok(())
     }
 
-    /// Advances towards a data page with undecoded levels, and skips pages without selected rows.
+    /// Advances towards a data page with undecoded levels, skipping pages without selected rows.
     pub(super) fn step(
         &mut self,
         rows: &RowWalk,
@@ -185,8 +186,8 @@ impl PageCursor {
         if let Step::Need(range) = self.compare_count(batch)? {
             return Ok(Step::Need(range));
         }
-        // From here on, errors belong to the next page. The old page's memory is free, unless the array borrows parts
-        // of the page.
+        // From here on, errors belong to the next page. The old page's memory is freed unless the array borrows from
+        // it.
         if let Some(left) = self.page.take() {
             batch.release_page(left.body_bytes);
         }
@@ -195,8 +196,8 @@ impl PageCursor {
             .map_err(|error| place.locate(error))
     }
 
-    /// Checks that a page contains only padding after its declared levels, once these are used up. Otherwise its header
-    /// is wrong, and later pages have different rows than they seem to have.
+    /// Checks that a used-up page contains only padding after its declared levels. Otherwise its header is wrong, and
+    /// the rows of later pages aren't the ones they seem to be.
     ///
     /// # Errors
     /// Fails with Corrupt if the page has more levels or values.
@@ -289,7 +290,8 @@ impl PageCursor {
         })))
     }
 
-    /// Jumps from the first data page to the split's first page. Returns the number of rows skipped if it jumped.
+    /// Jumps from the first data page to the split's first page. Returns the number of rows skipped, or `None` if there
+    /// was no jump.
     fn jump_to_split(&mut self, next: &NextPage, rows: &RowWalk) -> Option<usize> {
         let split = self.split.as_mut().filter(|_| !next.is_dictionary)?;
         let begin = split.begin.take()?;
@@ -298,8 +300,7 @@ impl PageCursor {
         Some(before.min(rows.unselected()))
     }
 
-    /// Skips a page if its header shows that none of its rows is selected. Returns the number of its rows if it skipped
-    /// the page.
+    /// Skips a page and returns its row count, if the header shows that none of the page's rows are selected.
     fn skip_unselected(
         &mut self,
         next: &NextPage,
@@ -317,7 +318,7 @@ impl PageCursor {
         Ok(Some(rows))
     }
 
-    /// Returns to the dictionary if the page needs it but it was dropped. The result is true if it did.
+    /// Returns to the dictionary if the page needs it but it was dropped. Returns true if so.
     fn return_to_dictionary(&mut self, next: &NextPage) -> bool {
         if !next.needs_dictionary {
             return false;
@@ -328,7 +329,8 @@ impl PageCursor {
             .is_some()
     }
 
-    /// Reads and opens the page. If it is damaged and damaged pages become nulls, this opens a page of nulls instead.
+    /// Reads and opens the page. If the page is damaged and we're replacing damaged pages by nulls, this opens a page
+    /// of nulls instead.
     fn read_page(
         &mut self,
         next: &NextPage,
@@ -355,7 +357,7 @@ impl PageCursor {
             self.pages.jump(page);
         }
         match opened {
-            // If the budget is too small, the page is not at fault, so it does not become null.
+            // If the budget is too small, the page isn't at fault, so it doesn't become null.
             Err(error) if self.plan.null_pages && is_damage(&error) && !Budget::refused(&error) => {
                 self.dictionary_is_lost |= next.is_dictionary;
                 let rows = next.rows.unwrap_or(0);
@@ -398,7 +400,7 @@ impl PageCursor {
         }
     }
 
-    /// Replaces a damaged page by nulls. A dictionary page has 0 rows, so it becomes no nulls.
+    /// Replaces a damaged page by nulls. A dictionary page has 0 rows, so it adds no nulls.
     fn open_lost(&mut self, rows: usize, place: PageStart) {
         let max_def = self.plan.max_def_level;
         self.page = Some(OpenPage {
@@ -420,10 +422,10 @@ fn refers_to_dictionary(header: &PageHeader) -> bool {
 }
 
 /// Compares the row count with the value count in a version 2 page header, for a column without lists. Returns true if
-/// the header declares values but no rows, because the library of hangxie does not set the number of rows.
+/// the header declares values but no rows. hangxie's library writes such headers, because it never sets the row count.
 ///
 /// # Errors
-/// Fails with Corrupt if the numbers differ in another way, because nothing shows which of them is right.
+/// Fails with Corrupt if the numbers differ in any other way, because nothing shows which is right.
 fn lacks_rows(header: &PageHeader) -> Result<bool> {
     match &header.data_page_header_v2 {
         Some(v2) if v2.num_rows == 0 => Ok(v2.num_values > 0),
@@ -435,12 +437,12 @@ fn lacks_rows(header: &PageHeader) -> Result<bool> {
     }
 }
 
-/// Returns the number of rows in a data page, if its header contains it. A page without levels has no rows, whatever
+/// Returns the number of rows in a data page, if declared in its header. A page without levels has no rows, whatever
 /// its body decompresses to.
 pub fn rows_of_page(header: &PageHeader, flat: bool) -> Option<usize> {
     let (num_values, num_rows) = match (&header.data_page_header, &header.data_page_header_v2) {
         (Some(v1), _) if header.type_ == PageType::DataPage => (v1.num_values, None),
-        // We leave out a count of 0. A page in which no row starts continues the last row, which may be selected.
+        // We ignore a count of 0. A page without a row start continues the last row, and that row might be selected.
         (_, Some(v2)) => (v2.num_values, Some(v2.num_rows).filter(|rows| *rows > 0)),
         _ => return None,
     };

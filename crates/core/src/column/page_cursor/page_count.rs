@@ -1,9 +1,9 @@
 //! Compares page headers with the chunk metadata.
 //!
-//! If something follows a page's levels, it may be padding, or levels that the header does not declare. That page's
-//! rows are right either way, because they come first. But the rows of later pages would shift. So before the column
-//! opens the next page, it walks over the remaining headers of the chunk, once, and compares the number of levels that
-//! all headers declare with the chunk metadata. A single wrong header makes the two differ.
+//! Anything after a page's levels is either padding or undeclared levels. That page's own rows come first, so they're
+//! right either way, but undeclared levels would shift the rows of all later pages. So before the column opens the next
+//! page, it walks once over the chunk's remaining headers and compares the total number of declared levels with the
+//! chunk metadata. A single wrong header is enough to make them differ.
 
 use herringbone_format::{Error, Result};
 
@@ -19,7 +19,7 @@ pub(super) enum PageCount {
     /// All pages so far end with their levels.
     #[default]
     Unneeded,
-    /// A page must be compared before the next one is opened.
+    /// The count must be compared before opening the next page.
     Needed(CountCause),
     /// Some of the headers are counted.
     Started(Box<PageReaderState>, CountCause),
@@ -40,7 +40,7 @@ pub(super) enum CountCause {
 }
 
 impl CountCause {
-    /// Explains an error that the comparison found, by the reason for the comparison.
+    /// Explains an error found by the comparison, naming the reason for comparing.
     fn explain(self, error: &Error) -> Error {
         let found = error.message();
         Error::corrupt(match self {
@@ -56,7 +56,7 @@ impl CountCause {
 }
 
 impl PageCount {
-    /// Requests a comparison, unless one was made already. Returns true if one is due.
+    /// Requests a comparison, unless it was already made. Returns true if a comparison is due.
     pub(super) fn request(&mut self, cause: CountCause) -> bool {
         if matches!(self, Self::Unneeded) {
             *self = Self::Needed(cause);
@@ -64,7 +64,7 @@ impl PageCount {
         !matches!(self, Self::Agrees)
     }
 
-    /// Returns the page to which the column returns after the comparison.
+    /// Returns the page to continue with after the comparison.
     pub(super) fn start(&self) -> Option<PageStart> {
         match self {
             Self::Started(state, _) => Some(state.start()),
@@ -77,7 +77,7 @@ impl PageCursor {
     /// Compares the levels in all headers with the chunk metadata, if a page requested this.
     ///
     /// # Errors
-    /// Fails with Corrupt if the numbers differ. The error has both of them and the place of the page.
+    /// Fails with Corrupt if the numbers differ. The error has both numbers and the place of the page.
     pub(super) fn compare_count(&mut self, batch: &mut BatchBuilder) -> Result<Step<()>> {
         let cause = match &self.count {
             PageCount::Unneeded | PageCount::Agrees => return Ok(Step::Ready(())),

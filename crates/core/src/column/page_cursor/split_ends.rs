@@ -1,8 +1,8 @@
 //! The ends of a column chunk's split.
 //!
-//! A split begins at a page whose first row is known in advance, for example from headers or an offset index. But these
-//! may be wrong. So each split checks that it ends with the row before the next split's first row. If it does not, the
-//! column fails, and the chunk must be read as a whole.
+//! A split begins at a page whose first row is known in advance, for example from headers or an offset index. Since
+//! either can be wrong, each split checks that it ends with the row before the next split's first row. Otherwise the
+//! column fails, and the chunk has to be read as a whole.
 
 use herringbone_format::{Error, Result};
 
@@ -13,9 +13,9 @@ use crate::page::{PageStart, SharedPage};
 pub(super) struct SplitEnds {
     /// The first page of the split, until the column has jumped to it.
     pub(super) begin: Option<PageOfRow>,
-    /// The page with the first row after the split, until we have checked it. `None` if there is no such page.
+    /// The page with the first row after the split, until it's checked. `None` if there is no such page.
     end: Option<PageOfRow>,
-    /// The pages that other splits decode too.
+    /// The pages shared with other splits.
     shared: Vec<SharedPage>,
     is_wrong: bool,
 }
@@ -30,7 +30,7 @@ impl SplitEnds {
         }
     }
 
-    /// Returns the shared page that starts at `page`, if other splits decode it too.
+    /// Returns the shared page at `page`, if other splits decode it too.
     pub(super) fn shared(&self, page: PageStart) -> Option<&SharedPage> {
         let found = self
             .shared
@@ -49,7 +49,7 @@ impl SplitEnds {
         Ok(())
     }
 
-    /// Checks that the split's end was reached, after all its rows were taken.
+    /// Checks that taking all of the split's rows has reached its end.
     pub(super) fn check_end(&mut self) -> Result<()> {
         match self.end {
             Some(_) => Err(self.wrong()),

@@ -7,7 +7,7 @@ use crate::encoding::ValueEncoder;
 use crate::encoding::physical_values::Values;
 use crate::encoding::plain::append_plain;
 
-/// The maximum number of streams that we report to the codec as separate sections.
+/// The maximum number of streams reported to the codec as separate sections.
 const MAX_STREAMS: usize = 16;
 
 pub(crate) struct Split {

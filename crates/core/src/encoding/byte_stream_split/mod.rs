@@ -1,5 +1,5 @@
-//! BYTE_STREAM_SPLIT (Encodings, "Byte Stream Split (BYTE_STREAM_SPLIT = 9)"). This encoding has one stream for each
-//! byte of a value.
+//! BYTE_STREAM_SPLIT (Encodings, "Byte Stream Split (BYTE_STREAM_SPLIT = 9)"). This encoding splits values into one
+//! stream per byte, since similar bytes compress better together.
 
 mod decode;
 mod encode;

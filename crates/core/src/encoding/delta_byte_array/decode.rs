@@ -15,16 +15,16 @@ pub(crate) struct DeltaByteArray {
     page: Buffer,
     prefixes: Lengths,
     suffixes: Lengths,
-    /// The position in the page at which the next value's suffix starts.
+    /// The page offset of the next value's suffix.
     position: usize,
-    /// The value before the next one. The next one may share a prefix with it.
+    /// The previous value, kept because the next value can share a prefix with it.
     last: Vec<u8>,
-    /// The length of each value, if the type has a fixed length.
+    /// The length of each value, for a fixed-length type.
     width: Option<usize>,
 }
 
 impl DeltaByteArray {
-    /// Creates a decoder that starts at the first value. If a `width` is given, values of another length are errors.
+    /// Creates a decoder that starts at the first value. If a `width` is given, values of any other length are errors.
     pub(crate) fn new(page: Buffer, width: Option<usize>) -> Result<Self> {
         let (prefixes, start) = Lengths::new(page.clone())?;
         let (suffixes, end) = Lengths::new(page.slice(start))?;
@@ -67,8 +67,8 @@ impl DeltaByteArray {
         self.prefixes.has_more() || self.suffixes.has_more()
     }
 
-    /// Returns the byte count of the next `n` values. This ignores malformed values, because the append that reaches
-    /// them reports them.
+    /// Returns the byte count of the next `n` values. This ignores malformed values, because the append will report the
+    /// error.
     pub(crate) fn most_bytes(&mut self, n: usize) -> usize {
         match (self.prefixes.peek(n), self.suffixes.peek(n)) {
             (Ok(prefixes), Ok(suffixes)) => delta_byte_array_bytes(prefixes, suffixes).unwrap_or(0),
@@ -78,8 +78,7 @@ impl DeltaByteArray {
 
     /// Returns how many of the next `n` values fit into `budget` bytes, with `overhead` additional bytes per value.
     ///
-    /// We must add up the lengths, because values repeat prefixes of their predecessors, so that the page size is not a
-    /// bound.
+    /// We have to add up the lengths. The page size is no bound, because values repeat prefixes of their predecessors.
     pub(crate) fn values_that_fit(
         &mut self,
         n: usize,
@@ -117,7 +116,7 @@ fn wrong_width() -> Error {
     Error::corrupt("a fixed-length value of another length")
 }
 
-/// FIXED_LEN_BYTE_ARRAY values, which must all have the type's length.
+/// FIXED_LEN_BYTE_ARRAY values, all of the type's length.
 pub(crate) struct FixedLength {
     values: DeltaByteArray,
     width: usize,

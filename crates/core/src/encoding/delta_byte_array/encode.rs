@@ -11,7 +11,7 @@ pub(crate) struct DeltaBytes {
     prefixes: Vec<i32>,
     suffixes: Vec<i32>,
     bytes: Vec<u8>,
-    /// The last value of the page so far, with which the next one may share a prefix.
+    /// The page's last value so far, kept because the next value can share a prefix with it.
     last: Vec<u8>,
 }
 

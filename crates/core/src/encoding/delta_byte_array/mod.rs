@@ -1,5 +1,5 @@
-//! DELTA_BYTE_ARRAY (Encodings, "Delta Strings (DELTA_BYTE_ARRAY = 7)"). This encoding stores the length of the prefix
-//! that each value shares with its predecessor, and the suffix.
+//! DELTA_BYTE_ARRAY (Encodings, "Delta Strings (DELTA_BYTE_ARRAY = 7)"). For each value, this encoding stores its
+//! suffix and the length of the prefix shared with the previous value.
 //!
 //! ```text
 //! prefix lengths (DELTA_BINARY_PACKED) | suffix lengths (likewise) | suffixes back to back

@@ -8,14 +8,15 @@ use crate::encoding::byte_array::{ByteSink, EachValue};
 use crate::encoding::ends_early;
 use crate::malformed;
 
-/// The number of lengths that we unpack at once, so that they stay in the L1 cache until they are used.
+/// The number of lengths to unpack at once. Kept small enough for the lengths to stay in the L1 cache until they're
+/// used.
 pub(crate) const BLOCK: usize = 2048;
 
 /// A position in a page's values.
 pub(crate) struct DeltaLengthByteArray {
     page: Buffer,
     lengths: Lengths,
-    /// The position in the page at which the next value's bytes start.
+    /// The page offset of the next value's bytes.
     position: usize,
 }
 
@@ -77,9 +78,9 @@ impl DeltaLengthByteArray {
 }
 
 /// Returns how many values of these `lengths` fit into `budget` bytes, with `overhead` additional bytes per value.
-/// Returns `None` if all of them fit.
+/// Returns `None` if they all fit.
 ///
-/// An invalid length counts as 0 here, because the append that reaches it reports it.
+/// An invalid length counts as 0 here, because the append will report the error.
 pub(crate) fn fit(
     lengths: impl Iterator<Item = i32>,
     overhead: usize,
@@ -106,7 +107,7 @@ pub(crate) struct Lengths {
 }
 
 impl Lengths {
-    /// Creates a decoder for the lengths at the beginning of `data`. Also returns the position after them.
+    /// Creates a decoder for the lengths at the beginning of `data`. Also returns the offset of the bytes that follow.
     pub(crate) fn new(data: Buffer) -> Result<(Self, usize)> {
         let decoder = DeltaDecoder::new(&data).map_err(malformed)?;
         let end = decoder.end(&data).map_err(malformed)?;
@@ -119,7 +120,7 @@ impl Lengths {
         Ok((lengths, end))
     }
 
-    /// Returns the next `n` lengths without consuming them. There are fewer if the page has no more.
+    /// Returns the next `n` lengths without consuming them. Near the end of the page there can be fewer.
     pub(crate) fn peek(&mut self, n: usize) -> Result<&[i32]> {
         let ready = self.ready.len() - self.next;
         if ready < n {
@@ -134,7 +135,7 @@ impl Lengths {
         Ok(self.ready.get(self.next..end).unwrap_or_default())
     }
 
-    /// Returns the next `n` lengths without consuming them, and fails if there are fewer.
+    /// Returns the next `n` lengths without consuming them, failing if there are fewer.
     pub(crate) fn exactly(&mut self, n: usize) -> Result<&[i32]> {
         let lengths = self.peek(n)?;
         if lengths.len() < n {

@@ -1,5 +1,5 @@
 //! DELTA_LENGTH_BYTE_ARRAY (Encodings, "Delta-length byte array (DELTA_LENGTH_BYTE_ARRAY = 6)"). This encoding stores
-//! all lengths, and then the bytes of all values back to back.
+//! all lengths first, followed by the bytes of all values back to back.
 //!
 //! ```text
 //! lengths (DELTA_BINARY_PACKED) | bytes

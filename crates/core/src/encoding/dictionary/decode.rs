@@ -11,9 +11,9 @@ use herringbone_kernels::hybrid::HybridDecoder;
 use crate::encoding::Rest;
 use crate::malformed;
 
-/// The maximum bit width that the format allows for an index.
+/// The format's maximum bit width for an index.
 const MAX_WIDTH: u8 = 32;
-/// The number of indices that we buffer between unpacking and copying.
+/// The number of indices to buffer between unpacking and copying.
 const BLOCK: usize = 1024;
 
 /// A position in a page's indices.
@@ -43,7 +43,7 @@ impl Indices {
         })
     }
 
-    /// Returns the position, and the runs that it refers to.
+    /// Returns the decoder's state and the runs to decode.
     pub(crate) fn parts(&mut self) -> (&mut HybridDecoder, &[u8]) {
         (&mut self.decoder, &self.runs)
     }
@@ -87,14 +87,15 @@ impl Indices {
         Ok(())
     }
 
-    /// Appends the next `n` indices. This does not check them, so they may lie past the end of the dictionary.
+    /// Appends the next `n` indices. Note that the indices aren't checked, so they can lie past the end of the
+    /// dictionary.
     pub(crate) fn extend(&mut self, n: usize, out: &mut Vec<u32>) -> Result<()> {
         self.decoder
             .extend_u32(&self.runs, n, out)
             .map_err(malformed)
     }
 
-    /// Returns the part of the page that follows the consumed indices.
+    /// Returns the rest of the page, after the consumed indices.
     pub(crate) fn rest(&self) -> Rest<'_> {
         self.decoder.leftover(&self.runs).into()
     }

@@ -1,4 +1,4 @@
-//! PLAIN booleans (Encodings, "Plain (PLAIN = 0)"). These have one bit per value, with the least significant first.
+//! PLAIN booleans (Encodings, "Plain (PLAIN = 0)"). These have one bit per value, least significant first.
 
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ impl PlainBooleans {
         Ok(())
     }
 
-    /// Appends the next `n` booleans at the set bits of `validity`'s slots, and false elsewhere.
+    /// Appends the next `n` booleans at the set bits of `validity`'s slots, filling the other slots with false.
     pub(crate) fn spread(
         &mut self,
         n: usize,

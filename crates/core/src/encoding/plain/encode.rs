@@ -16,7 +16,7 @@ use crate::encoding::{BEHIND_PAGE, LARGE_PAGE, ValueEncoder, length, mismatch};
 #[derive(Default)]
 pub(crate) struct Plain {
     bytes: Vec<u8>,
-    /// The number of bytes that we reserve for levels before the values, so that the values need not be moved. It is
+    /// The number of bytes to reserve for levels before the values, so that we don't have to move the values. This is
     /// the maximum over all pages so far.
     room: usize,
 }

@@ -1,5 +1,5 @@
 //! PLAIN (Encodings, "Plain (PLAIN = 0)"). This encoding stores values back to back. Byte arrays have a length prefix,
-//! and booleans are bits, with the least significant first.
+//! and booleans are bits, least significant first.
 
 mod booleans;
 mod decode;

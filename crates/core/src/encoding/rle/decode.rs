@@ -8,7 +8,7 @@ use herringbone_kernels::hybrid::HybridDecoder;
 use crate::encoding::{Rest, ends_early};
 use crate::malformed;
 
-/// The byte count of the length that precedes the runs.
+/// The byte count of the length prefix before the runs.
 pub(super) const LENGTH_BYTES: usize = 4;
 
 /// A position in a page's runs.
@@ -44,7 +44,7 @@ impl RleBooleans {
         appended.map(drop).map_err(malformed)
     }
 
-    /// Returns the part of the page that follows the consumed booleans.
+    /// Returns the rest of the page, after the consumed booleans.
     pub(crate) fn rest(&self) -> Rest<'_> {
         self.decoder.leftover(&self.runs).into()
     }

@@ -1,28 +1,28 @@
-//! Byte arrays in a dictionary, of any length or of one fixed length.
+//! Byte arrays in a dictionary, with variable or fixed length.
 
 use herringbone_format::Result;
 use herringbone_kernels::byte_array_table::ByteArrayTable;
 
 use crate::encoding::length;
 
-/// The maximum number of values for which the first append reserves memory.
+/// The maximum number of values to reserve memory for in the first append.
 const FIRST_ROOM: usize = 64;
-/// The number of bytes that we reserve for each of the first values.
+/// The number of bytes to reserve for each of the first values.
 const FIRST_BYTES: usize = 16;
 
-/// The values in the form that the dictionary page has.
+/// The values, already in the dictionary page's format so that the page needs no further encoding.
 #[derive(Debug)]
 pub(super) struct ByteArrays {
     plain: Vec<u8>,
     /// The end of each value in `plain`.
     ends: Vec<usize>,
     table: ByteArrayTable,
-    /// The byte count of the length that precedes each value.
+    /// The byte count of each value's length prefix.
     prefix: usize,
 }
 
 impl ByteArrays {
-    /// Creates an empty dictionary. Values either have a length prefix, or all of them have one fixed length.
+    /// Creates an empty dictionary. Values either have a length prefix or a common fixed length.
     pub(super) fn new(with_lengths: bool) -> Self {
         Self {
             plain: Vec::new(),
@@ -58,7 +58,7 @@ impl ByteArrays {
             .unwrap_or_default()
     }
 
-    /// Appends the values' indices, and inserts new values.
+    /// Appends the values' indices, inserting any new values.
     ///
     /// # Errors
     /// Fails with Limit if a value is longer than the format allows.
@@ -84,7 +84,7 @@ impl ByteArrays {
         Ok(())
     }
 
-    /// Returns a value's index, and inserts the value if it is new.
+    /// Returns a value's index, inserting the value if it's new.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::append`].

@@ -1,24 +1,25 @@
-//! A hash table of indices. It uses open addressing with linear probing.
+//! A hash table of indices, using open addressing with linear probing.
 //!
 //! ```text
 //! place (32 bits):  upper bits of the hash | index + 1        0 if the place is free
 //! ```
 //!
-//! The values are stored elsewhere. Places are small, so that even a table for many values stays in a near cache. But
-//! they contain enough bits of the hash that we rarely compare a wrong value. An index takes as many bits as are needed
-//! to number the places.
+//! The values are stored elsewhere. Places are small, so that even a table for many values stays in a near cache, but
+//! they contain enough hash bits that we rarely compare with a wrong value. An index takes just enough bits to number
+//! the places.
 
-/// The number of places that a table has from its first value on.
+/// The number of places in a table once it has its first value.
 const FIRST_PLACES: usize = 1024;
 
-/// The maximum number of places with which a table fits in a near cache, so that we can leave most of them free.
+/// The maximum number of places in a small table. Such a table fits in a near cache, so we can afford to leave most
+/// places free.
 const SMALL_TABLE: usize = 1 << 16;
 
-/// Returns the number of places that may be occupied in a table of `places` places. If the share is lower, the first
-/// place that we look at is more often the right one.
+/// Returns the maximum number of occupied places in a table of `places` places. The lower the load, the more often the
+/// first probe finds the right place.
 ///
-/// The limit is not a power of two, because the lists of values and indices double at powers of two, in all columns of
-/// a row group at once. The tables should not grow at the same moment.
+/// The limit is deliberately not a power of two. The lists of values and indices double at powers of two, in all
+/// columns of a row group at once, and the tables shouldn't grow at that same moment.
 fn room(places: usize) -> usize {
     match places <= SMALL_TABLE {
         true => places / 16 * 3,
@@ -51,13 +52,13 @@ impl IndexTable {
         self.places = vec![0; places];
     }
 
-    /// Returns the index with this hash for which `is_it` is true. If there is none, the error is the free place for
-    /// it.
+    /// Returns the index with this hash that satisfies `is_it`. Otherwise, the error is the free place for the new
+    /// index.
     #[inline(always)]
     pub(super) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Result<u32, usize> {
         let mask = self.places.len().wrapping_sub(1);
         let mut at = hash as usize;
-        // An empty table does not have any places, so we cannot index it.
+        // An empty table doesn't have any places, so we can't index it.
         while let Some(&place) = self.places.get(at & mask)
             && place != 0
         {
@@ -87,7 +88,7 @@ impl IndexTable {
     }
 }
 
-/// Returns a hash's upper 32 bits. A place stores the bits that the index does not occupy.
+/// Returns a hash's upper 32 bits. A place stores as many of these bits as the index leaves free.
 #[inline(always)]
 fn tag(hash: u64) -> u32 {
     (hash >> 32) as u32
@@ -110,7 +111,7 @@ mod tests {
         for (index, hash) in (0..).zip(hashes) {
             assert_eq!(table.find(hash, |found| found == index), Ok(index));
         }
-        // The predicate is called only for indices with the given hash.
+        // The predicate is only called for indices with the given hash.
         let asked = std::cell::RefCell::new(Vec::new());
         let found = table.find(7, |index| {
             asked.borrow_mut().push(index);

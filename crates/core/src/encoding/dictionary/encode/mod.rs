@@ -1,8 +1,8 @@
 //! Dictionaries under construction.
 //!
-//! Each value is stored once, in the order of first appearance, and its ordinal identifies it. This is the *index*
-//! (Encodings, "Dictionary Encoding (PLAIN_DICTIONARY = 2 and RLE_DICTIONARY = 8)"). The values already have the form
-//! of the dictionary page, so that the page needs no further encoding.
+//! Each value is stored once, in order of first appearance. Its ordinal is called the *index* (Encodings, "Dictionary
+//! Encoding (PLAIN_DICTIONARY = 2 and RLE_DICTIONARY = 8)"). The values are already in the dictionary page's format, so
+//! that the page needs no further encoding.
 
 mod byte_arrays;
 mod index_table;
@@ -24,9 +24,9 @@ const NONE: u32 = u32::MAX;
 /// The dictionary of a column chunk.
 pub struct Dictionary {
     entries: Entries,
-    /// The dictionary indices for the keyed values of one call, by a value's ordinal among these values.
+    /// The dictionary indices of one call's keyed values, by ordinal among these values.
     keyed: Vec<u32>,
-    /// Flags by index. A flag is true if a slot uses the value. This is `None` as long as slots added all values.
+    /// Flags by index, true if a slot uses the value. `None` as long as all values were added by slots.
     used: Option<Vec<bool>>,
 }
 
@@ -75,7 +75,7 @@ impl Dictionary {
         }
     }
 
-    /// Returns the indices of the values that slots use, in ascending order.
+    /// Returns the indices of used values in ascending order.
     pub fn used(&self) -> impl Iterator<Item = u32> + '_ {
         let is_used = |dictionary_index: &u32| match &self.used {
             None => true,
@@ -98,7 +98,7 @@ impl Dictionary {
         }
     }
 
-    /// Returns the number of bytes that the dictionary holds.
+    /// Returns the number of bytes held by the dictionary.
     pub fn heap_bytes(&self) -> usize {
         4 * self.keyed.capacity()
             + self.used.as_ref().map_or(0, Vec::capacity)
@@ -109,8 +109,8 @@ impl Dictionary {
             }
     }
 
-    /// Adds values that slots may or may not use. New values get ascending indices in the given order, and values
-    /// already present keep their indices.
+    /// Adds values before it's known which of them slots will use. New values get ascending indices in the given order,
+    /// while values already present keep their indices.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::append`].
@@ -120,7 +120,7 @@ impl Dictionary {
         self.append_values(values, &mut Vec::new())
     }
 
-    /// Appends the slots' indices to `indices`, and new values to the dictionary.
+    /// Appends the slots' indices to `indices`, adding new values to the dictionary.
     ///
     /// # Errors
     /// Fails with [Limit](herringbone_format::ErrorKind::Limit) if a byte array is longer than the format allows.
@@ -182,7 +182,7 @@ impl Dictionary {
         Ok(())
     }
 
-    /// Appends the indices for keys. We look up a value when a key first refers to it. After that, the key maps
+    /// Appends the indices for keys. We only look up a value when a key first refers to it. From then on, the key maps
     /// directly to the index.
     fn append_keyed(
         &mut self,

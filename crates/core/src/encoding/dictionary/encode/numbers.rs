@@ -1,7 +1,7 @@
 //! Numbers in a dictionary.
 //!
-//! If the first numbers are close together, we look up numbers in their vicinity directly in a table indexed by value.
-//! We look up all other numbers by hash.
+//! If the first numbers are close together, any numbers in their vicinity are looked up directly in a table indexed by
+//! value. All other numbers are looked up by hash.
 
 use herringbone_kernels::hash;
 
@@ -31,29 +31,29 @@ impl Bits for u64 {
 #[derive(Debug)]
 pub(super) struct Numbers<T> {
     values: Vec<T>,
-    /// The index plus one of each number from `base` on, or 0 if the number has none.
+    /// The direct table: for each number from `base` on, its index plus one, or 0 if it has no index.
     near: Vec<u32>,
     base: i64,
     far: IndexTable,
     seed: u64,
 }
 
-/// The place at which a new number will be stored, so that later look-ups find it.
+/// The place to store a new number's index, so that later look-ups find it.
 #[derive(Debug, Clone, Copy)]
 enum FreePlace {
     Near(usize),
     Far { place: usize, hash: u64 },
 }
 
-/// The count of first numbers from which a direct table is worth its memory.
+/// The number of values in the first append for a direct table to be worth its memory.
 const NEAR_AFTER: usize = 128;
 
-/// The limit for the first numbers' range, as a multiple of their count.
+/// The limit for the first numbers' range, relative to their count.
 const NEAR_TIMES: u64 = 32;
-/// The limit for the first numbers' range, whatever their count.
+/// The limit for the first numbers' range, regardless of their count.
 const NEAR_RANGE: u64 = 1 << 15;
 
-/// The maximum number of values for which the first append reserves memory.
+/// The maximum number of values to reserve memory for in the first append.
 const FIRST_ROOM: usize = 256;
 
 impl<T: Bits> Numbers<T> {
@@ -77,7 +77,7 @@ impl<T: Bits> Numbers<T> {
             + self.near.capacity() * size_of::<u32>()
     }
 
-    /// Appends the values' indices, and inserts new values.
+    /// Appends the values' indices, inserting any new values.
     pub(super) fn append(
         &mut self,
         values: impl ExactSizeIterator<Item = T> + Clone,
@@ -98,14 +98,14 @@ impl<T: Bits> Numbers<T> {
         }
     }
 
-    /// Sets the indices of known values, up to the first unknown one. Returns that value, the place for it, and the
-    /// slot for its index. The dictionary does not change meanwhile, so that all of it stays in registers.
+    /// Sets the indices of known values, up to the first unknown one. Returns that value, its free place, and the slot
+    /// for its index. The dictionary doesn't change in the meantime, so that it stays in registers.
     #[inline(always)]
     fn find_known<'a>(
         &self,
         pairs: &mut impl Iterator<Item = (T, &'a mut u32)>,
     ) -> Option<(T, FreePlace, &'a mut u32)> {
-        // There are two loops, because one that also checks the direct table would run out of registers.
+        // This loop is duplicated on purpose. A single loop that also checks the direct table would spill registers.
         if self.near.is_empty() {
             pairs.find_map(|pair| set_if_known(pair, |value| self.find_far(value)))
         } else {
@@ -121,27 +121,27 @@ impl<T: Bits> Numbers<T> {
         });
         let range = max.wrapping_sub(min).cast_unsigned();
         if range < farthest {
-            // We leave a margin, because later numbers may lie slightly outside.
+            // We leave a margin, because later numbers might lie slightly outside.
             let margin = range / 2 + 32;
             self.base = min.saturating_sub_unsigned(margin);
             self.near = vec![0; (range + 2 * margin) as usize + 1];
         }
     }
 
-    /// Returns the position of a number in the direct table. This is out of bounds for distant numbers.
+    /// Returns a number's position in the direct table, which is out of bounds for distant numbers.
     #[inline(always)]
     fn near_index(&self, value: T) -> usize {
         value.signed().wrapping_sub(self.base).cast_unsigned() as usize
     }
 
-    /// Returns a value's index, and inserts the value if it is new.
+    /// Returns a value's index, inserting the value if it's new.
     #[inline]
     pub(super) fn dictionary_index(&mut self, value: T) -> u32 {
         self.find(value)
             .unwrap_or_else(|place| self.insert(value, place))
     }
 
-    /// Returns a value's index if it is present. Otherwise, the error is the free place for it.
+    /// Returns a value's index if it is present. Otherwise, the error is the free place for the value.
     #[inline(always)]
     fn find(&self, value: T) -> Result<u32, FreePlace> {
         let near = self.near_index(value);
@@ -151,8 +151,7 @@ impl<T: Bits> Numbers<T> {
         self.find_far(value)
     }
 
-    /// Returns the index of a value that lies outside the direct table. If it is not present, the error is the place
-    /// for it.
+    /// Returns the index of a value outside the direct table. If the value is not present, the error is its free place.
     #[inline(always)]
     fn find_far(&self, value: T) -> Result<u32, FreePlace> {
         let hash = self.hash(value);
@@ -195,9 +194,9 @@ impl<T: Bits> Numbers<T> {
         }
     }
 
-    /// Returns the indices in ascending order of their values as signed integers. This is possible if all values are in
-    /// the direct table, which has this order. Returns `None` if the table extends past the greatest number, because
-    /// the least number would then follow it.
+    /// Returns the indices in ascending order of their values as signed integers. This only works if all values are in
+    /// the direct table, which is already in this order. Returns `None` if the table extends past the greatest number,
+    /// because it then wraps around to the least number.
     pub(super) fn near_order(&self) -> Option<Vec<u32>> {
         self.base.checked_add_unsigned(self.near.len() as u64)?;
         let order = self.near.iter().filter_map(|known| known.checked_sub(1));
@@ -230,7 +229,7 @@ impl<T: Bits> Numbers<T> {
     }
 }
 
-/// Sets a value's index if `find` knows it. Otherwise, this returns the pair with the free place for the value.
+/// Sets a value's index if `find` knows the value. Otherwise, this returns the pair and the value's free place.
 #[inline(always)]
 fn set_if_known<T: Copy>(
     (value, dictionary_index): (T, &mut u32),
@@ -305,7 +304,7 @@ mod tests {
             for part in values.chunks(600) {
                 numbers.append(part.iter().copied(), &mut indices);
             }
-            // The first of the distant numbers is also a near one, so one value fewer is stored.
+            // The first distant number is also a near number, so we store one value fewer.
             assert_eq!(numbers.values().len(), 1000 + 249);
             assert_eq!(numbers.gather(indices.into_iter(), |v| v), values);
         }

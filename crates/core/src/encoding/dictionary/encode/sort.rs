@@ -9,8 +9,8 @@ use super::{ByteArrays, Dictionary, Entries, with_room};
 use crate::encoding::plain::append_plain;
 
 impl Dictionary {
-    /// Returns the entries' indices in the column's ascending order. Returns `None` if there is no such order, for
-    /// example with NaN, or for byte arrays in an order other than unsigned bytes.
+    /// Returns the entries' indices in the column's ascending order, or `None` if there's no such order. For example,
+    /// NaN has no order, and byte arrays are only sorted as unsigned bytes.
     pub fn sorted(&self, kind: ColumnOrderKind) -> Option<Vec<u32>> {
         let near = match (&self.entries, kind) {
             (Entries::Int32(entries), ColumnOrderKind::Signed) => entries.near_order(),
@@ -39,8 +39,8 @@ impl Dictionary {
                 if values.any(|bits| f32::from_bits(*bits).is_nan()) {
                     return None;
                 }
-                // We change the bits, because negative numbers would be in reverse order if we compared the bits as
-                // integers.
+                // We flip some bits, because comparing the bits as integers would put negative numbers in reverse
+                // order.
                 sort_by(&mut order, entries.values(), |bits| match bits >> 31 {
                     0 => bits | 1 << 31,
                     _ => !bits,
@@ -95,14 +95,14 @@ impl Dictionary {
     }
 }
 
-/// Sorts numeric entries by the keys that we use to compare them.
+/// Sorts numeric entries by sort key.
 fn sort_by<T: Copy, K: Ord + Copy>(order: &mut Vec<u32>, values: &[T], key: impl Fn(T) -> K) {
     let key = |index: u32| values.get(index as usize).map(|value| key(*value));
     sort_by_key(order, key, |a, b| a.cmp(&b));
 }
 
-/// Sorts byte arrays. We skip the common prefix of all arrays, compare the next eight bytes as a number, and compare
-/// whole arrays only if these are equal.
+/// Sorts byte arrays. We skip the prefix common to all arrays and compare the next eight bytes as a number. Whole
+/// arrays are only compared if these bytes are equal.
 fn sort_byte_arrays(order: &mut Vec<u32>, values: &ByteArrays) {
     let first = order.first().map_or(&[][..], |index| values.get(*index));
     let same = |index: &u32| {
@@ -125,8 +125,8 @@ fn sort_byte_arrays(order: &mut Vec<u32>, values: &ByteArrays) {
     sort_by_key(order, key, |a, b| values.get(a).cmp(values.get(b)));
 }
 
-/// Sorts entries by their keys, which we store next to the indices during the sort. The closure `ties` compares entries
-/// with equal keys.
+/// Sorts entries by key, storing the keys next to the indices during the sort. The closure `ties` compares entries with
+/// equal keys.
 fn sort_by_key<K: Ord + Copy>(
     order: &mut Vec<u32>,
     key: impl Fn(u32) -> Option<K>,
@@ -142,7 +142,7 @@ fn sort_by_key<K: Ord + Copy>(
     *order = keyed.into_iter().map(|(_, index)| index).collect();
 }
 
-/// Returns the position that each entry has in this order.
+/// Returns each entry's rank in this order.
 pub fn ranks(order: &[u32]) -> Vec<u32> {
     let mut ranks = vec![0; order.len()];
     for (rank, index) in (0..).zip(order) {
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn entries_are_found_when_they_were_moved() {
-        // The first numbers are close together, so they are looked up by value, and the others by hash.
+        // The first numbers are close together, so they're looked up by value. The others go by hash.
         let near: Vec<i64> = (0..2000).map(|i| (i * 7) % 601).collect();
         let far = (0..300).map(|i| ((i * 37) % 300) << 40);
         let all: Vec<i64> = near.iter().copied().chain(far).collect();
