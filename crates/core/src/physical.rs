@@ -139,7 +139,7 @@ struct OpenPage {
 }
 
 /// A part of a page that has levels and the next values. If the values for these levels have too many bytes, they're
-/// split into several blocks, only the first of which has levels.
+/// split into several blocks, and only the first block has levels.
 #[derive(Debug)]
 pub struct Block<'a> {
     /// The repetition levels. They are zeros if the column has only level 0.

@@ -1,4 +1,4 @@
-//! Tests of a column in record batches, by its values or by the values of its dictionary.
+//! Tests a column in record batches, by its own values or by its dictionary's values.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -21,21 +21,21 @@ struct TestedDictionary {
     accepted: Arc<AcceptedKeys>,
 }
 
-/// A test for the arrays of a column.
+/// A test for a column's arrays.
 #[derive(Debug)]
 pub struct ArrayTest {
     /// The column's path, from the root.
     path: Vec<String>,
-    /// The number of a row's values that must be accepted, if the column lies below a list.
+    /// The quantifier over a row's values, if the column lies below a list.
     quantifier: Option<Quantifier>,
-    /// The test, or `None` if it only rules out rows by metadata.
+    /// The test, or `None` for ruling out rows by metadata only.
     test: Option<LeafTest>,
-    /// The results for the dictionaries in use. We keep them because consecutive batches share a dictionary. There may
-    /// be several, because each thread may have its own.
+    /// The results for the dictionaries in use, kept because consecutive batches share a dictionary. There can be
+    /// several, because each thread can have its own.
     dictionaries: Mutex<Vec<TestedDictionary>>,
 }
 
-/// Returns the field at a path, which may lead below lists if there is a `quantifier`.
+/// Returns the field at a path. The path may lead below lists if there is a `quantifier`.
 ///
 /// # Errors
 /// Fails with `Unsupported` if there is no such field.
@@ -75,7 +75,7 @@ impl ArrayTest {
         })
     }
 
-    /// Creates a test that only rules out rows by metadata, and does not look at values.
+    /// Creates a test that only rules out rows by metadata, without looking at values.
     pub(super) fn without_values(path: &[String], asked: Asked<'_>) -> Self {
         Self {
             path: path.to_vec(),
@@ -85,17 +85,17 @@ impl ArrayTest {
         }
     }
 
-    /// Returns the test for values, or `None` if there is only one for metadata.
+    /// Returns the test for values, or `None` if it only uses metadata.
     pub(super) fn test(&self) -> Option<&LeafTest> {
         self.test.as_ref()
     }
 
-    /// Returns the number of a row's values that must be accepted, if the column lies below a list.
+    /// Returns the quantifier over a row's values, if the column lies below a list.
     pub(super) fn quantifier(&self) -> Option<Quantifier> {
         self.quantifier
     }
 
-    /// Returns one bit per row, which is set if the row's value is accepted.
+    /// Returns one bit per row, set if the row's value is accepted.
     ///
     /// # Errors
     /// Fails with `Argument` if the column was not read.
@@ -123,8 +123,8 @@ impl ArrayTest {
         test.evaluate(array)
     }
 
-    /// Returns the values of a dictionary that the test accepts. Each dictionary in use is tested only once, unless
-    /// threads race.
+    /// Returns the dictionary values accepted by the test. Each dictionary in use is only tested once, unless threads
+    /// race.
     fn accepted_of(&self, test: &LeafTest, values: &ArrayRef) -> Result<Arc<AcceptedKeys>> {
         let lock = || {
             let tested = self.dictionaries.lock();
@@ -188,8 +188,8 @@ mod tests {
         RecordBatch::try_from_iter([("word", Arc::new(array) as ArrayRef)]).unwrap()
     }
 
-    /// Batches of a row group share their dictionary, which is tested with the first of them. Its results are dropped
-    /// after the last one.
+    /// Batches of a row group share their dictionary, which is tested with the first batch. The results are dropped
+    /// after the last batch.
     #[test]
     fn a_shared_dictionary_is_tested_once() {
         let schema = batch(Vec::new(), &words()).schema();

@@ -11,8 +11,8 @@ use super::leaf_test::Asked;
 use super::predicate::{Expression, Test};
 
 impl Predicate {
-    /// Evaluates the predicate on each row of a batch. A slot is null if the result is unknown, and such a row is not
-    /// selected. Columns are found by their names.
+    /// Evaluates the predicate on each row of a batch. A slot is null if the result is unknown, in which case the row
+    /// is not selected. Columns are looked up by name.
     ///
     /// # Errors
     /// Fails with [`Unsupported`](herringbone_format::ErrorKind::Unsupported) if a column does not exist, with
@@ -25,8 +25,8 @@ impl Predicate {
         Ok(BooleanArray::new(wanted, Some(known)))
     }
 
-    /// Returns true if the predicate never selects rows in which all tested columns are null. A custom predicate may
-    /// select such rows.
+    /// Returns true if the predicate never selects rows in which all tested columns are null. Note that a custom
+    /// predicate can select such rows.
     #[must_use]
     pub fn rejects_nulls(&self) -> bool {
         rejects_nulls(&self.0, false)

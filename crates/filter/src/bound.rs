@@ -19,7 +19,8 @@ use super::verdicts::{Verdict, Verdicts};
 use super::wanted_columns::as_wanted;
 use super::{LeafSource, Predicate, ResolvedLeaf, RowPredicate};
 
-/// A predicate bound to one file.
+/// A predicate bound to one file. Binding resolves names and literals once, so that testing row groups, pages and
+/// batches is cheap.
 #[derive(Debug)]
 pub struct BoundPredicate {
     root: Node,
@@ -32,8 +33,8 @@ enum Node {
     Test(usize),
     And(Vec<Self>),
     Or(Vec<Self>),
-    /// A condition that we do not evaluate, and use only to rule out rows by metadata. Either a custom predicate
-    /// implies it, or an earlier stage tests it.
+    /// A condition only used to rule out rows by metadata, never evaluated. It's either implied by a custom predicate
+    /// or tested by an earlier stage.
     Implied(Box<Self>),
 }
 
@@ -42,12 +43,12 @@ enum Node {
 pub enum BoundTest {
     /// A test of one leaf.
     Leaf(Box<LeafNode>),
-    /// A test of a column that does not have the values of a single leaf in the file, because it is a column of a
-    /// wanted schema, or because an extension type converts it.
+    /// A test of a column without a matching leaf in the file, because the column belongs to a wanted schema or is
+    /// converted by an extension type.
     Unstored {
         /// The test of the column's values.
         test: ArrayTest,
-        /// The verdict on all rows of the file, which is known without their values.
+        /// The verdict on all of the file's rows, known without looking at values.
         verdict: Verdict,
     },
     /// A custom predicate.
@@ -59,33 +60,33 @@ pub enum BoundTest {
 pub struct LeafNode {
     /// The ordinal of the leaf in the Parquet schema.
     pub leaf: usize,
-    /// The test for the decoded array.
+    /// The test for decoded arrays.
     array: ArrayTest,
     /// The column's type under a wanted schema, if there is one.
     wanted: Option<DataType>,
-    /// The test for the bounds in statistics, if they can be compared.
+    /// The test for bounds in statistics, if they're comparable.
     pub bounds: Option<BoundsTest>,
 }
 
-/// The columns that a stage of a filter tests.
+/// The columns tested by a stage of a filter.
 #[derive(Debug, Clone)]
 pub struct TestedColumns<'a> {
     /// The schema of these columns in the tested batches.
     pub schema: &'a Schema,
     /// The leaves of these columns in the file, if the predicate has the paths of a wanted schema.
     pub resolved: Option<&'a [ResolvedLeaf]>,
-    /// The file's leaves that an extension type converts in these batches. Their metadata describes the stored values,
-    /// which are not the values that a predicate tests.
+    /// The file's leaves converted by an extension type in these batches. Their metadata describes the stored values,
+    /// not the values to test.
     pub converted: Vec<usize>,
 }
 
-/// Returns the leaves that an extension type converts if these leaves alone are read.
+/// Returns the leaves converted by an extension type if only these leaves are read.
 pub type ConvertedLeaves<'a> = dyn Fn(&[usize]) -> Result<Vec<usize>> + 'a;
 
 impl BoundPredicate {
     /// Binds the last stage of a filter to a file. The operands in `passed` were tested by earlier stages, so they only
-    /// help to rule out rows by metadata. `tested` has the columns of each stage, with the last stage first.
-    /// `converted` finds the leaves of implied predicates that an extension type converts.
+    /// help to rule out rows by metadata. `tested` has the columns of each stage, last stage first. `converted` finds
+    /// the converted leaves among those of implied predicates.
     ///
     /// # Errors
     /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if a literal cannot be compared with its
@@ -123,7 +124,7 @@ impl BoundPredicate {
         &self.tests
     }
 
-    /// Returns one bit per row, which is set if the row is selected.
+    /// Returns one bit per row, set if the row is selected.
     ///
     /// # Errors
     /// Returns the errors of custom predicates.
@@ -140,14 +141,14 @@ impl BoundPredicate {
 struct Binder<'a> {
     metadata: &'a FileMetadata,
     schema: &'a ParquetSchema,
-    /// The columns of each stage, with the last stage first.
+    /// The columns of each stage, last stage first.
     tested: &'a [TestedColumns<'a>],
     converted: &'a ConvertedLeaves<'a>,
-    /// The leaves of an implied predicate that an extension type converts. They are separate, because no stage has
-    /// their columns.
+    /// An implied predicate's leaves converted by an extension type. Kept separately, because no stage has their
+    /// columns.
     converted_implied: Vec<usize>,
-    /// True if custom predicates are bound to batches. This is false for predicates that an earlier stage evaluates,
-    /// because each is bound by its own stage.
+    /// True if custom predicates are bound to batches. This is false for predicates of earlier stages, since each stage
+    /// binds its own.
     looks_at_rows: bool,
     tests: Vec<BoundTest>,
 }
@@ -214,7 +215,7 @@ impl Binder<'_> {
         }
         let mut node = self.add(BoundTest::Rows(Box::new(test)));
         if let Some(implied) = implied {
-            // The columns of an implied predicate are leaves of the file, and not columns of a wanted schema.
+            // The columns of an implied predicate are leaves of the file, not columns of a wanted schema.
             let leaves = tested_leaves(&implied, self.schema)?;
             let mut file_binder = Binder {
                 tested: &[],
@@ -282,7 +283,7 @@ impl Binder<'_> {
         Ok(BoundTest::Unstored { test, verdict })
     }
 
-    /// Creates the test for a column's array. If there is no stage with columns, the test only rules out rows by
+    /// Creates the test for a column's arrays. Without a stage that has columns, the test only rules out rows by
     /// metadata.
     fn array(&self, path: &[String], asked: Asked<'_>) -> Result<ArrayTest> {
         match self.stage_of(path, asked) {
@@ -291,7 +292,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Returns the first stage with the column at a path, because this stage determines the column's type.
+    /// Returns the first stage with the column at a path, since this stage determines the column's type.
     fn stage_of(&self, path: &[String], asked: Asked<'_>) -> Option<&TestedColumns<'_>> {
         let has_column =
             |stage: &&TestedColumns<'_>| has_field(stage.schema, path, asked.quantifier);
@@ -301,8 +302,8 @@ impl Binder<'_> {
 }
 
 impl Node {
-    /// Returns one bit per row, which is set if the row is selected. A custom predicate sees only the rows in `among`,
-    /// so bits outside `among` are unspecified.
+    /// Returns one bit per row, set if the row is selected. A custom predicate only sees the rows in `among`, so bits
+    /// outside `among` are unspecified.
     fn evaluate(
         &self,
         tests: &[BoundTest],
@@ -394,7 +395,7 @@ impl BoundTest {
 }
 
 impl LeafNode {
-    /// Returns a verdict on rows whose values all occur in `values`, which are the values of a dictionary.
+    /// Returns a verdict on rows whose values all occur in the dictionary `values`.
     ///
     /// # Errors
     /// Fails with [`Unsupported`](herringbone_format::ErrorKind::Unsupported) if the test was not made for the array's

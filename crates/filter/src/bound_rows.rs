@@ -19,16 +19,16 @@ use super::verdicts::Verdicts;
 use super::{RowPredicate, RowTest, Verdict, select};
 use crate::pruning::ColumnBoundsDecoder;
 
-/// A custom predicate, or the negation of one.
+/// A custom predicate or its negation.
 pub struct BoundRows {
     predicate: Arc<dyn RowPredicate>,
     is_negated: bool,
-    /// The columns and their test, or `None` if the predicate only rules out rows by metadata.
+    /// The columns and their test, or `None` for ruling out rows by metadata only.
     test: Option<(NamedColumns, RowTest)>,
-    /// The leaves whose page bounds the predicate uses.
+    /// The leaves for which the predicate uses page bounds.
     pages: Vec<(usize, ColumnBoundsDecoder)>,
-    /// True if the predicate may see the file's metadata. This is false if the names are from a wanted schema, unless
-    /// the predicate knows the file's own names.
+    /// True if the predicate may see the file's metadata. This is usually false if the names are from a wanted schema,
+    /// unless the predicate knows the file's own names.
     knows_metadata: bool,
 }
 
@@ -56,7 +56,7 @@ impl BoundRows {
     /// Binds the predicate to the batches of a schema.
     ///
     /// # Errors
-    /// Fails with `Argument` if the schema lacks a column that the predicate named, and with the predicate's errors.
+    /// Fails with `Argument` if the schema lacks a column named by the predicate, and with the predicate's errors.
     pub(super) fn with_columns(mut self, tested: &Schema) -> Result<Self> {
         let columns = NamedColumns::new(&*self.predicate, tested)?;
         let test = self.predicate.bind(&columns.schema)?;
@@ -84,8 +84,8 @@ impl BoundRows {
         Ok(self)
     }
 
-    /// Returns one bit per row, which is set if the row is selected. The predicate sees only the rows in `among`, so
-    /// the other bits are unspecified.
+    /// Returns one bit per row, set if the row is selected. The predicate only sees the rows in `among`, so the other
+    /// bits are unspecified.
     ///
     /// # Errors
     /// Returns the predicate's errors, and fails with `Argument` if it answers for a different number of rows.
@@ -117,7 +117,7 @@ impl BoundRows {
         Ok(bits.finish())
     }
 
-    /// Returns one bit per row for a batch of the named columns.
+    /// Returns one bit per row for a batch with the named columns.
     fn selected(&self, test: &RowTest, batch: &RecordBatch) -> Result<BooleanBuffer> {
         let found = test(batch)?;
         if found.len() != batch.num_rows() {
@@ -153,7 +153,7 @@ impl BoundRows {
         self.pages.iter().map(|(leaf, _)| *leaf)
     }
 
-    /// Returns a verdict on each page of a leaf. `rows` has the rows of each page.
+    /// Returns a verdict on each of a leaf's pages, where `rows` has each page's rows.
     ///
     /// # Errors
     /// Returns the predicate's errors, and fails with [`Argument`](herringbone_format::ErrorKind::Argument) if it
@@ -189,8 +189,8 @@ impl BoundRows {
         Ok(known)
     }
 
-    /// Converts the predicate's verdict to the verdict of its negation, if it is negated. Where the predicate selects
-    /// none of the rows, they may all be null, and the negation does not select nulls either.
+    /// Converts the predicate's verdict to its negation's verdict, if it's negated. Note that this isn't symmetric. If
+    /// the predicate selects none of the rows, they might all be null, and the negation doesn't select nulls either.
     fn of_predicate(&self, verdict: Verdict) -> Verdict {
         match (verdict, self.is_negated) {
             (Verdict::All, true) => Verdict::None,
@@ -200,11 +200,11 @@ impl BoundRows {
     }
 }
 
-/// The columns that a custom predicate named, in batches with one schema.
+/// The columns named by a custom predicate, in batches with one schema.
 #[derive(Debug)]
 struct NamedColumns {
     schema: SchemaRef,
-    /// The place of each column: the index of its root, followed by the indexes of the fields that lead to it.
+    /// Each column's place, that is, the index of its root followed by the field indexes that lead to the column.
     places: Vec<Vec<usize>>,
 }
 
@@ -245,8 +245,8 @@ fn invalid(error: ArrowError) -> Error {
     Error::corrupt(error.to_string())
 }
 
-/// Finds the field at a path through structs. If the path leads into something other than a struct, returns the field
-/// at which this happens.
+/// Finds the field at a path through structs. If the path leads into anything but a struct, this returns the field
+/// where it happens.
 fn find(tested: &Schema, path: &[String]) -> Option<(Vec<usize>, FieldRef)> {
     let (first, rest) = path.split_first()?;
     let (index, mut field) = tested.fields().find(first)?;
@@ -269,7 +269,7 @@ fn find(tested: &Schema, path: &[String]) -> Option<(Vec<usize>, FieldRef)> {
     Some((place, field))
 }
 
-/// Returns the array at a place. It is null in each slot in which a struct around it is null.
+/// Returns the array at a place. Slots inside null structs are null.
 fn array_at(batch: &RecordBatch, place: &[usize]) -> Option<Result<ArrayRef>> {
     let (root, below) = place.split_first()?;
     let mut array = batch.columns().get(*root)?;

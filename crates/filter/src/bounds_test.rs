@@ -1,4 +1,5 @@
-//! Tests of a leaf by known bounds on its values, in the rows of a row group or page.
+//! Tests a leaf by known bounds on its values in a row group or page. Used to rule out or accept rows without reading
+//! them.
 
 use herringbone_arrow::array::{Array as _, ArrayRef, new_null_array};
 use herringbone_arrow::schema::DataType;
@@ -20,7 +21,7 @@ use crate::pruning::index_trust::{IndexTrust, has_nulls_of_chunk, has_true_bound
 #[derive(Debug)]
 pub struct BoundsTest {
     decoder: BoundsDecoder,
-    /// The conversion of bounds to the wanted type.
+    /// The conversion from the file's bounds to the wanted type.
     cast: BoundsCast,
     test: LeafTest,
     /// True if the older `min` and `max` follow the column's order.
@@ -28,17 +29,17 @@ pub struct BoundsTest {
     /// True if `min_value` and `max_value` follow the column's order.
     is_ordered: bool,
     is_float: bool,
-    /// True if the column lies below a list. A row may then have no values or several, and a single accepted value is
+    /// True if the column lies below a list. A row can then have any number of values, and a single accepted value is
     /// enough.
     is_below_list: bool,
     trust: IndexTrust,
-    /// The hashes of all values that the test accepts, as bloom filters compute them, if there are few such values.
+    /// The bloom filter hashes of all accepted values, if there are few.
     hashes: Option<Vec<u64>>,
 }
 
 impl BoundsTest {
-    /// Creates the test for a leaf's bounds. The leaf may have a different wanted type. Returns `None` if bounds cannot
-    /// decide the test.
+    /// Creates the test for a leaf's bounds. The wanted type may differ from the leaf's type. Returns `None` if bounds
+    /// cannot decide the test.
     pub(super) fn new(
         metadata: &FileMetadata,
         schema: &ParquetSchema,
@@ -53,7 +54,7 @@ impl BoundsTest {
         };
         let form = TextForm::of_leaf(schema, leaf);
         let test = LeafTest::new(asked, cast.data_type(data_type), form).ok()?;
-        // Bounds do not cover empty or null lists, about which these tests ask.
+        // These tests depend on empty or null lists, and bounds don't cover those.
         let is_unknown = |quantifier| quantifier == Quantifier::All || !test.is_of_values();
         if asked.quantifier.is_some_and(is_unknown) {
             return None;
@@ -87,8 +88,7 @@ impl BoundsTest {
         })
     }
 
-    /// Returns the hashes of all values that the test accepts, as bloom filters compute them, if there are few such
-    /// values.
+    /// Returns the bloom filter hashes of all accepted values, if there are few.
     pub fn hashes(&self) -> Option<&[u64]> {
         self.hashes.as_deref()
     }
@@ -118,8 +118,8 @@ impl BoundsTest {
         Ok(self.verdict_of(counts, bounds.next().flatten(), bounds.next().flatten()))
     }
 
-    /// Returns verdicts on a chunk's pages, based on its column index. `pages` has the rows of each page, and `chunk`
-    /// has the chunk's statistics. Without a known order, we use only null counts.
+    /// Returns verdicts on a chunk's pages, based on its column index. `pages` has each page's rows, and `chunk` the
+    /// chunk's statistics. Without a known order, we only use null counts.
     ///
     /// # Errors
     /// Fails with [`Unsupported`](herringbone_format::ErrorKind::Unsupported) if the column has no Arrow array.
@@ -161,7 +161,7 @@ impl BoundsTest {
         Counts {
             nulls: match (is_said_to_be_null, nulls) {
                 (true, _) if !self.trust.is_null_page(index, page) => None,
-                // Either the flag or the count is wrong. Below lists, a page may have more nulls than rows.
+                // Either the flag or the count is wrong. Note that below lists, a page can have more nulls than rows.
                 (true, Some(nulls)) if nulls < rows || (nulls > rows && !self.is_below_list) => {
                     None
                 }
@@ -173,8 +173,8 @@ impl BoundsTest {
         }
     }
 
-    /// Returns true if the pages' bounds reach the bounds of their chunk, as they must because the chunk has all values
-    /// of its pages. A page with unknown bounds may reach them.
+    /// Returns true if the pages' bounds reach their chunk's bounds. They must, because a chunk consists of its pages'
+    /// values. A page with unknown bounds counts as reaching them.
     fn reaches(
         &self,
         index: &ColumnIndex,
@@ -201,7 +201,7 @@ impl BoundsTest {
         Ok(min.as_ref().is_none_or(reaches_min) && max.as_ref().is_none_or(reaches_max))
     }
 
-    /// Converts bounds to keys, which are `None` if the bound is missing or unusable.
+    /// Converts bounds to keys, or `None` for missing or unusable bounds.
     fn keys(&self, bounds: &[Option<&[u8]>]) -> Result<Vec<Option<Key>>> {
         let values = self.bounds(bounds)?;
         let keys = (0..bounds.len()).map(|slot| {
@@ -211,7 +211,7 @@ impl BoundsTest {
         Ok(keys.collect())
     }
 
-    /// Converts bounds to the tested type. If this type cannot represent one of them, it may not represent some values
+    /// Converts bounds to the tested type. If this type cannot represent a bound, it might not represent some values
     /// either, so all results are null.
     fn bounds(&self, bounds: &[Option<&[u8]>]) -> Result<ArrayRef> {
         let decoded = self.decoder.decode(bounds)?;
@@ -241,7 +241,7 @@ impl BoundsTest {
     }
 }
 
-/// The counts for some rows, which are `None` if unknown.
+/// The counts for some rows, or `None` if unknown.
 struct Counts {
     nulls: Option<u64>,
     nans: Option<u64>,

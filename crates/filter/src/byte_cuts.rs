@@ -1,4 +1,4 @@
-//! Tests of byte arrays against the cuts of a set, which the first eight bytes usually decide.
+//! Tests byte arrays against the cuts of a set. In practice, the first eight bytes usually decide.
 
 use std::cmp::Ordering;
 
@@ -10,14 +10,14 @@ use herringbone_kernels::range_compare::{between, first_bytes, first_of};
 
 use super::ranges::{Cut, Ranges};
 
-/// The number of cuts above which we locate each value by binary search. Up to this number, we compare all values with
-/// each cut in turn.
+/// The maximum number of cuts to compare with all values in turn. With more cuts, we locate each value by binary
+/// search.
 const MANY_CUTS: usize = 4;
 
-/// The number of bytes that [`first_of`] returns.
+/// The number of bytes returned by [`first_of`].
 const FIRST_BYTES: usize = 8;
 
-/// A set of byte arrays, prepared for testing many values.
+/// A set of byte arrays, with each cut's first bytes extracted so that testing many values is fast.
 pub(super) struct ByteCuts<'a> {
     starts_inside: bool,
     /// The cuts in ascending order, each with its first bytes.
@@ -42,7 +42,7 @@ impl<'a> ByteCuts<'a> {
         self.accepted_of(array.len(), firsts, |slot| array.value(slot).as_ref())
     }
 
-    /// Returns the slots of an array of views inside the set. The bits of null slots are unspecified.
+    /// Returns the slots of a view array with values inside the set. The bits of null slots are unspecified.
     pub(super) fn accepted_views<T: ByteViewType>(
         &self,
         array: &GenericByteViewArray<T>,
@@ -107,11 +107,11 @@ impl<'a> ByteCuts<'a> {
     }
 }
 
-/// Returns true if a value lies after a cut. Their first eight bytes must be equal, with zeros after shorter ones.
+/// Returns true if a value lies after a cut. Their first eight bytes must be equal, padding shorter ones with zeros.
 fn is_after(cut: &Cut<Vec<u8>>, value: &[u8]) -> bool {
     let order = match (cut.key.get(FIRST_BYTES..), value.get(FIRST_BYTES..)) {
         (Some(key), Some(value)) => key.cmp(value),
-        // At least one of them has fewer than eight bytes, so the shorter one is a prefix of the other.
+        // At least one side has fewer than eight bytes, so the shorter side is a prefix of the other.
         _ => cut.key.len().cmp(&value.len()),
     };
     match order {

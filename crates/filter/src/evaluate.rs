@@ -1,4 +1,4 @@
-//! Applies tests to arrays, with one resulting bit per slot.
+//! Applies tests to arrays, giving one bit per slot.
 
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::types::*;
@@ -14,7 +14,7 @@ use super::leaf_test::{Key, LeafTest};
 use super::ranges::Ranges;
 
 impl LeafTest {
-    /// Returns the accepted slots of an array that has all nulls in itself, and not in arrays around it.
+    /// Returns the accepted slots of an array. All nulls must be in the array itself, not in enclosing arrays.
     ///
     /// # Errors
     /// Fails with `Unsupported` if the test was not made for the array's layout.
@@ -25,7 +25,7 @@ impl LeafTest {
     /// Returns the accepted slots of a dictionary array, given the `accepted` values of its dictionary.
     ///
     /// # Errors
-    /// Fails for the reasons that [`Self::evaluate`] lists.
+    /// Fails for the same reasons as [`Self::evaluate`].
     pub(super) fn evaluate_keys(
         &self,
         array: &ArrayRef,
@@ -43,7 +43,7 @@ impl LeafTest {
     }
 }
 
-/// Returns the slots that a test accepts.
+/// Returns the slots accepted by a test.
 ///
 /// # Errors
 /// Fails with `Unsupported` if the test does not apply to the array's layout.
@@ -63,7 +63,7 @@ fn accepted(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
     Ok(nulls_too(test, array, bits))
 }
 
-/// Returns the slots of a dictionary array that a test accepts, given the accepted `values` of its dictionary.
+/// Returns the accepted slots of a dictionary array, given its dictionary's accepted `values`.
 ///
 /// # Errors
 /// Fails with `Unsupported` if the array has no dictionary.
@@ -107,7 +107,7 @@ fn nulls_too(test: &LeafTest, array: &ArrayRef, bits: BooleanBuffer) -> BooleanB
     }
 }
 
-/// Returns the slots that a test accepts, with unspecified bits for null slots.
+/// Returns the slots accepted by a test, with unspecified bits for null slots.
 fn accepted_of_values(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
     match test {
         LeafTest::Nothing | LeafTest::Null { .. } => Ok(BooleanBuffer::new_unset(array.len())),
@@ -147,7 +147,7 @@ fn each_bytes(array: &ArrayRef, is_accepted: impl Fn(&[u8]) -> bool) -> Result<B
     macro_rules! each {
         ($array:expr) => {{
             let array = $array;
-            // Null slots have a value as well, which may be empty, so we need not skip them.
+            // Null slots have a (possibly empty) value too, so we don't have to skip them.
             BooleanBuffer::collect_bool(array.len(), |slot| is_accepted(array.value(slot).as_ref()))
         }};
     }
@@ -163,7 +163,7 @@ fn each_bytes(array: &ArrayRef, is_accepted: impl Fn(&[u8]) -> bool) -> Result<B
     })
 }
 
-/// A number type of arrays, whose values are ordered by their keys.
+/// An array number type, ordered by sort key.
 trait Ordered: OrderKey {
     /// Clips `low..=high` to the keys that the type can represent, or returns `None` if none are left.
     fn clip(low: i256, high: i256) -> Option<(Self::Key, Self::Key)>;
@@ -221,7 +221,7 @@ fn intervals<T: Ordered>(keys: &Ranges<i256>) -> Vec<(T::Key, T::Key)> {
     inclusive.collect()
 }
 
-/// The number of pieces up to which each piece has its own pass over the values.
+/// The maximum number of pieces to test with one pass over the values each.
 const MAX_PASSES: usize = 8;
 
 fn numbers<T: Ordered>(keys: &Ranges<i256>, values: &[T]) -> BooleanBuffer {
@@ -234,12 +234,12 @@ fn numbers<T: Ordered>(keys: &Ranges<i256>, values: &[T]) -> BooleanBuffer {
     match intervals::<T>(keys).as_slice() {
         [] => BooleanBuffer::new_unset(values.len()),
         [(low, high)] => between(values, *low, *high),
-        // Two pieces are usually the complement of one interval, which takes only one pass.
+        // Two pieces are usually the complement of an interval, which only takes one pass.
         two @ [_, _] => match intervals::<T>(&keys.clone().complement()).as_slice() {
             [(low, high)] => !&between(values, *low, *high),
             _ => passes(two),
         },
-        // For few pieces, a pass over all values for each piece takes less time than a search for each value.
+        // With few pieces, one pass per piece over all values is faster than a search per value.
         few if few.len() <= MAX_PASSES => passes(few),
         many => BooleanBuffer::collect_bool(values.len(), |slot| {
             let Some(key) = values.get(slot).map(|value| value.key()) else {
@@ -251,7 +251,7 @@ fn numbers<T: Ordered>(keys: &Ranges<i256>, values: &[T]) -> BooleanBuffer {
     }
 }
 
-/// Returns one bit per value, which is set if the value's key lies between `low` and `high`, both inclusive.
+/// Returns one bit per value, set if the value's key is in the inclusive range from `low` to `high`.
 fn between<T: Ordered>(values: &[T], low: T::Key, high: T::Key) -> BooleanBuffer {
     let words = herringbone_kernels::range_compare::between(values, (low, high));
     BooleanBuffer::new(words.into(), 0, values.len())
@@ -322,7 +322,7 @@ fn accepted_keys(keys: &Ranges<i256>, array: &ArrayRef) -> Result<BooleanBuffer>
     with_primitive!(array.data_type(), of, Err(no_layout(array.data_type())))
 }
 
-/// Returns the value in a slot as a key for comparisons, or `None` if it is null or its type has no order.
+/// Returns a slot's value as a sort key, or `None` if the value is null or its type has no order.
 pub(super) fn key_at(array: &ArrayRef, slot: usize) -> Option<Key> {
     if array.is_null(slot) {
         return None;

@@ -6,8 +6,8 @@ use herringbone_schema::ParquetSchema;
 use super::Predicate;
 use super::predicate::Expression;
 
-/// Returns a predicate that is true for each row for which all `operands` are true. Custom predicates that [request
-/// it](super::RowPredicate::tests_implied) are replaced with the predicates that they imply, which test other columns.
+/// Returns a predicate that is true wherever all `operands` are true. Custom predicates that
+/// [request it](super::RowPredicate::tests_implied) are replaced by their implied predicates, which test other columns.
 /// Returns `None` if nothing was replaced.
 ///
 /// # Errors
@@ -19,7 +19,7 @@ pub fn implied_first(operands: &[Predicate], schema: &ParquetSchema) -> Result<O
     Ok(implied.filter(|_| replaced).map(Predicate))
 }
 
-/// Returns the predicate that an expression implies, or `None` if it implies nothing.
+/// Returns an expression's implied predicate, or `None` if it implies nothing.
 fn implied(
     expression: &Expression,
     schema: &ParquetSchema,
@@ -35,8 +35,8 @@ fn implied(
             *replaced |= implied.is_some();
             implied.map(|implied| implied.0)
         }
-        // The negation of a custom predicate implies nothing, because the predicate may be false where the implied one
-        // is true.
+        // The negation of a custom predicate implies nothing, because the predicate can be false where its implied
+        // predicate is true.
         Expression::Not(_) => (!expression.has_rows()).then(|| expression.clone()),
         Expression::And(parts) => {
             let parts = parts

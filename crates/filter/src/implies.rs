@@ -1,4 +1,5 @@
-//! Implication between predicates: one implies another if all rows that it selects are selected by the other.
+//! Decides whether one predicate implies another, that is, whether any row selected by the first is also selected by
+//! the second.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -6,15 +7,15 @@ use std::sync::Arc;
 use super::predicate::{Column, Comparison, Expression, Test};
 use super::{Literal, Predicate};
 
-/// The nesting depth up to which we look for implications, so that the recursion stays within a small stack.
+/// The maximum nesting depth for finding implications, so that the recursion stays within a small stack.
 const MAX_DEPTH: usize = 64;
 
 impl Predicate {
-    /// Returns true if the form of both predicates shows that `other` selects every row that this one selects.
+    /// Returns true if, judging by their form, `other` selects every row selected by this predicate.
     ///
     /// The form shows this for equal parts, for `and` and `or` of them, and for comparisons of a column with literals
-    /// of one kind. We only compare texts for equality, because their order depends on the column's type. If the form
-    /// does not show it, this returns false, even if it holds for the rows of a file.
+    /// of one kind. Texts are only compared for equality, because their order depends on the column's type. Otherwise
+    /// this returns false, even if the implication happens to hold for a file's rows.
     ///
     /// ```
     /// use herringbone::filter::col;
@@ -76,7 +77,7 @@ fn implies(this: &Expression, other: &Expression, depth: usize) -> bool {
     }
 }
 
-/// Returns true if both have the same form. Custom predicates are the same only if they are one object.
+/// Returns true if both have the same form. Custom predicates are only the same if they're the same object.
 fn is_same(this: &Expression, other: &Expression, depth: usize) -> bool {
     let Some(depth) = depth.checked_sub(1) else {
         return false;
@@ -110,7 +111,7 @@ fn is_same_column(this: &Column, other: &Column) -> bool {
     this.path == other.path && this.quantifier == other.quantifier
 }
 
-/// Returns true if each value that passes `this` also passes `other`.
+/// Returns true if any value passing `this` also passes `other`.
 fn test_implies(this: &Test, other: &Test) -> bool {
     match (this, other) {
         (Test::In(values), _) => values.iter().all(|value| passes(value, other)),
@@ -124,8 +125,8 @@ fn test_implies(this: &Test, other: &Test) -> bool {
     }
 }
 
-/// Returns true if a value passes a test. We do not decide `<` and `>` here, because a value next to a bound may become
-/// the bound when both are rounded to the column's type.
+/// Returns true if a value passes a test. We don't decide `<` and `>` here, because rounding to the column's type might
+/// turn a value next to a bound into the bound itself.
 fn passes(value: &Literal, test: &Test) -> bool {
     let compares =
         |is_kept: fn(Ordering) -> bool, bound: &Literal| order(value, bound).is_some_and(is_kept);
@@ -141,8 +142,8 @@ fn passes(value: &Literal, test: &Test) -> bool {
     }
 }
 
-/// Returns true if all values that pass a test lie on the side of `bound` that a comparison keeps. For the reason given
-/// at [`passes`], `<` follows only from `<`.
+/// Returns true if all values passing a test also pass the comparison with `bound`. For the reason given at [`passes`],
+/// `<` only follows from `<`.
 fn is_within(test: &Test, comparison: Comparison, bound: &Literal) -> bool {
     use Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual};
     match (test, comparison) {
@@ -158,7 +159,7 @@ fn is_within(test: &Test, comparison: Comparison, bound: &Literal) -> bool {
     }
 }
 
-/// Compares two literals of one kind, whatever the column's type is. Returns `None` if their order depends on it.
+/// Compares two literals of one kind, or returns `None` if their order depends on the column's type.
 fn order(this: &Literal, other: &Literal) -> Option<Ordering> {
     match (this, other) {
         (Literal::Boolean(a), Literal::Boolean(b)) => Some(a.cmp(b)),
@@ -227,7 +228,7 @@ mod tests {
         let no = [
             (a().ge(3), a().ge(5)),
             (a().ge(5), a().gt(5)),
-            // A column with few digits may round 6 to 5.
+            // A column with few digits might round 6 to 5.
             (a().ge(6), a().gt(5)),
             (a().eq(6), a().gt(5)),
             (b().ge(7), a().ge(5)),

@@ -9,8 +9,8 @@ use super::leaf_test::Asked;
 use super::predicate::Expression;
 use super::{Predicate, Verdict};
 
-/// Returns a verdict for each row of `known`, which has only some of the rows' columns. A test of any other column is
-/// undecided, and a custom predicate is, too.
+/// Returns a verdict for each row of `known`, which only has some of the rows' columns. Tests of any other column are
+/// undecided, and so are custom predicates.
 ///
 /// # Errors
 /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if a literal cannot be compared with the values of
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::Argument);
     }
 
-    /// Returns all predicates of two levels, and those of three levels whose second part is one test.
+    /// Returns all predicates of two levels, and all predicates of three levels whose second part is a single test.
     fn predicates() -> Vec<Predicate> {
         let tests = [
             col("year").eq(2024),

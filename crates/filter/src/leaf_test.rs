@@ -11,40 +11,40 @@ use super::predicate::{Column, Comparison, Quantifier, Test};
 use super::ranges::{Cut, Ranges};
 use super::{Literal, Verdict};
 
-/// The values that a test accepts.
+/// The values accepted by a test.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum LeafTest {
-    /// No values, because the test compares with a null.
+    /// No values at all, because the test compares with a null.
     Nothing,
-    /// Nulls if `is_null` is true, and otherwise all other values.
+    /// Nulls if `is_null` is true, otherwise all non-null values.
     Null { is_null: bool },
     /// Values with these keys.
     Keys(Ranges<i256>),
     /// Byte arrays in these ranges.
     Bytes(Ranges<Vec<u8>>),
-    /// Text that matches the pattern, or text that does not match if the test is negated.
+    /// Text matching the pattern, or not matching it if the test is negated.
     Like {
         pattern: LikePattern,
         is_negated: bool,
     },
 }
 
-/// The facts about a column's values in some rows, which are `None` if unknown.
+/// Known facts about a column's values in some rows, or `None` if unknown.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     /// The number of rows without a value.
     pub(super) nulls: Option<u64>,
     /// The number of rows.
     pub(super) rows: u64,
-    /// A lower bound, below which there is no value.
+    /// A lower bound on the values.
     pub(super) min: Option<Key>,
-    /// An upper bound, above which there is no value.
+    /// An upper bound on the values.
     pub(super) max: Option<Key>,
-    /// True if there may be NaNs, which bounds do not cover.
+    /// True if there might be NaNs, which bounds don't cover.
     pub(super) may_have_nan: bool,
 }
 
-/// A value in the form in which it is compared.
+/// A value's sort key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Key {
     Number(i256),
@@ -52,7 +52,7 @@ pub(super) enum Key {
 }
 
 impl Key {
-    /// Returns true if this is the key of NaN among the keys of floating-point numbers.
+    /// Returns true if this is NaN's floating-point key.
     pub(super) fn is_nan(&self) -> bool {
         *self == Self::Number(nan())
     }
@@ -74,7 +74,7 @@ pub(super) struct Asked<'a> {
     pub(super) is_negated: bool,
     /// True if floating-point numbers compare as in IEEE 754.
     pub(super) is_ieee: bool,
-    /// The number of a row's values that must be accepted, if the column lies below a list.
+    /// The quantifier over a row's values, if the column lies below a list.
     pub(super) quantifier: Option<Quantifier>,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Asked<'a> {
 }
 
 impl LeafTest {
-    /// Creates the test for values of `data_type`. `form` is the meaning of text literals.
+    /// Creates the test for values of `data_type`, where `form` is the meaning of text literals.
     ///
     /// # Errors
     /// Fails with `Argument` if a literal cannot be compared with the values.
@@ -173,8 +173,8 @@ impl LeafTest {
         })
     }
 
-    /// Creates the test for values between two literals if one of them is null. Values on the wrong side of the other
-    /// literal certainly do not lie between the two. For all other values, the result is unknown.
+    /// Creates the test for values between two literals if either is null. Values on the wrong side of the other
+    /// literal certainly don't lie between the two. For all other values, the result is unknown.
     fn between_null(
         (low, high): (&Literal, &Literal),
         asked: Asked<'_>,
@@ -185,7 +185,7 @@ impl LeafTest {
             Literal::Null => (Comparison::LessOrEqual, high),
             low => (Comparison::GreaterOrEqual, low),
         };
-        // We always create this test, so that a literal of the wrong kind is an error.
+        // We always create this test so that a literal of the wrong kind is an error.
         let test = Test::Compare(comparison, literal.clone());
         let other = Self::new(
             Asked {
@@ -206,7 +206,7 @@ impl LeafTest {
         matches!(self, Self::Keys(_) | Self::Bytes(_) | Self::Like { .. })
     }
 
-    /// Returns the verdict on rows for which these facts hold.
+    /// Returns the verdict on rows with these facts.
     pub(super) fn verdict(&self, facts: &Facts) -> Verdict {
         let all_null = facts.nulls == Some(facts.rows);
         let no_null = facts.nulls == Some(0);
@@ -275,7 +275,7 @@ fn bytes_of(key: &Option<Key>) -> Option<&Vec<u8>> {
     }
 }
 
-/// Returns the type of the values inside a dictionary or runs. For other types, returns the type itself.
+/// Returns the value type of a dictionary or runs, or else the type itself.
 pub(super) fn value_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => value_type(values),
@@ -297,8 +297,8 @@ fn starting_with(prefix: Vec<u8>) -> Ranges<Vec<u8>> {
         key,
         is_after: false,
     };
-    // This is the least value above all values with the prefix. We drop trailing 0xFF bytes, and increment the last
-    // byte before them.
+    // This is the least value above all values with the prefix. We get it by dropping trailing 0xFF bytes and
+    // incrementing the last remaining byte.
     let mut next = prefix.clone();
     while next.pop_if(|byte| *byte == u8::MAX).is_some() {}
     match next.last_mut() {
@@ -388,8 +388,8 @@ impl Values<'_> {
     }
 }
 
-/// Returns the keys for which a comparison with `key` is true. If `is_exact` is false, the literal lies between `key`
-/// and the next key.
+/// Returns the keys that satisfy a comparison with `key`. If `is_exact` is false, the literal lies between `key` and
+/// the next key.
 fn ordered<K: Ord + Clone>(comparison: Comparison, key: &K, is_exact: bool) -> Ranges<K> {
     let below = |is_after| {
         let key = key.clone();

@@ -1,4 +1,4 @@
-//! Filters, which select rows by their values, and pruning by a file's metadata and indexes.
+//! Filters for selecting rows by value, with pruning by a file's metadata and indexes.
 //!
 //! ```text
 //! Predicate ── bind: paths → leaves, literals → keys in the order of their type ──► BoundPredicate
@@ -7,10 +7,10 @@
 //! ```
 //!
 //! When we bind a predicate, we push its negations down to the comparisons. A row is selected if the whole predicate is
-//! true. As in SQL, a comparison with a null is never true, whether it is negated or not.
+//! true. As in SQL, a comparison with a null is never true, negated or not.
 //!
-//! This crate is for the crates of this workspace. Its API changes with any release, except for the items that
-//! `herringbone` exports.
+//! Only the other crates of this workspace should depend on this crate. Its API can change with any release, except for
+//! the items exported by `herringbone`.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! SQL's `LIKE`, in which `%` matches any text, and `_` matches any one character.
+//! SQL's `LIKE`, where the wildcard `%` matches any text and `_` matches any single character.
 //!
 //! ```text
 //! pattern = first [ "%" middle "%" … "%" last ]
@@ -7,9 +7,9 @@
 //!     last     at the end of the text
 //! ```
 //!
-//! Usually, a match takes time proportional to the bytes of text and pattern together. If a middle piece has `_`
-//! between other characters, however, we try a match at each character, which takes time proportional to the bytes of
-//! the text times the bytes of the piece.
+//! A match usually takes time linear in the bytes of text and pattern. But if a middle piece has `_` between other
+//! characters, we try a match at each character, which takes time proportional to the text's bytes times the piece's
+//! bytes.
 
 use memchr::memmem::Finder;
 
@@ -43,20 +43,19 @@ enum PatternPart {
 /// A piece between two `%`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Middle {
-    /// A number of arbitrary characters. They are a piece of their own, because `_` next to a `%` may trade places with
-    /// it.
+    /// This many `_` wildcards. They form a separate piece because `_` next to `%` commutes with it.
     Characters(usize),
     Text(Needle),
-    /// Texts with `_` between them, so that the first and the last part are text.
+    /// Texts separated by `_`, so that the first and last part are text.
     Mixed(Vec<PatternPart>),
 }
 
-/// A character of a pattern, with its meaning.
+/// A pattern character with its meaning. Escapes are already resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token {
     /// The character itself.
     Character(char),
-    /// `_`, which matches any one character.
+    /// `_`, which matches any single character.
     One,
     /// `%`, which matches any text.
     Any,
@@ -81,7 +80,7 @@ fn tokens(like: &Like) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// Returns the lower case of a character if that is a single character, and otherwise the character itself.
+/// Lowercases a character, or returns it unchanged if its lower case isn't a single character.
 fn lower(character: char) -> char {
     let mut lower = character.to_lowercase();
     match (lower.next(), lower.next()) {
@@ -107,7 +106,7 @@ impl LikePattern {
         })
     }
 
-    /// Returns the bytes with which all matches begin. The flag is true if every text with this prefix matches.
+    /// Returns the prefix shared by all matches. The flag is true if every text with this prefix matches.
     pub(super) fn prefix(&self) -> (&[u8], bool) {
         if self.ignores_case {
             return (&[], false);
@@ -186,7 +185,7 @@ fn parts(piece: &[Token]) -> Vec<PatternPart> {
     parts
 }
 
-/// Splits the text between two `%` into the pieces for which we search.
+/// Splits the text between two `%` into the pieces to search for.
 fn middle(piece: &[Token]) -> impl Iterator<Item = Middle> + use<> {
     let mut parts = parts(piece);
     let characters = |part: Option<&PatternPart>| match part {
@@ -212,7 +211,7 @@ fn middle(piece: &[Token]) -> impl Iterator<Item = Middle> + use<> {
         .flatten()
 }
 
-/// Returns the text that follows the parts, if the text begins with them.
+/// Strips the parts off the front of the text, if the text begins with them.
 fn without_prefix<'t>(text: &'t [u8], parts: &[PatternPart]) -> Option<&'t [u8]> {
     parts.iter().try_fold(text, |text, part| match part {
         PatternPart::Text(prefix) => text.strip_prefix(prefix.as_slice()),
@@ -229,8 +228,8 @@ fn ends_with(text: &[u8], parts: &[PatternPart]) -> bool {
     rest.is_some()
 }
 
-/// Returns true if a byte is a UTF-8 continuation byte, which is never the first byte of a character. In bytes that are
-/// not UTF-8, a character ends before the next byte that could begin one.
+/// Returns true if a byte is a UTF-8 continuation byte, which is never the first byte of a character. In bytes that
+/// aren't UTF-8, a character ends before the next possible first byte.
 fn continues(byte: &u8) -> bool {
     byte & 0xc0 == 0x80
 }
@@ -253,7 +252,7 @@ fn without_last_characters(mut text: &[u8], count: usize) -> Option<&[u8]> {
     Some(text)
 }
 
-/// A text to search for, which takes time proportional to the searched text.
+/// A text to search for, in time linear in the searched text.
 #[derive(Debug, Clone)]
 struct Needle(Box<Finder<'static>>);
 
@@ -355,7 +354,7 @@ mod tests {
     }
 
     /// Matches by the definition, one character at a time: `%` matches nothing or takes a character, and `_` takes
-    /// one.
+    /// exactly one.
     fn by_definition(pattern: &[char], text: &[char]) -> bool {
         match (pattern.split_first(), text.split_first()) {
             (None, _) => text.is_empty(),

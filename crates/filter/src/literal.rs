@@ -1,24 +1,25 @@
-//! Values with which columns are compared.
+//! Literals to compare columns with.
 
 use std::fmt;
 
 use herringbone_arrow::buffer::i256;
 
-/// A value with which a column is compared. It is cast to the column's type when the predicate is bound to a file, so
-/// `5` works for integers of any width, floating-point numbers and decimals.
+/// A value to compare a column with. Binding a predicate to a file casts its literals to the columns' types, so `5`
+/// works for integers of any width, floating-point numbers and decimals. You rarely need to build a literal yourself,
+/// because comparisons accept anything that converts to one.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Literal {
-    /// A null, with which comparisons are never true.
+    /// A null. Comparisons with it are never true.
     Null,
     /// True or false.
     Boolean(bool),
     /// A whole number.
     Integer(i128),
-    /// A floating-point number. NaN equals itself, and is above all other numbers.
+    /// A floating-point number. NaN equals itself and is above all other numbers.
     ///
     /// In a column of floating-point numbers, a literal of any kind is rounded to the nearest number of the column's
-    /// type. A literal that lies beyond the type's range, or too close to 0, equals none of its values.
+    /// type. If the literal is out of the type's range or too close to 0, it equals none of its values.
     Float(f64),
     /// A decimal, which is `unscaled` × 10^-`scale`.
     Decimal {
@@ -28,9 +29,9 @@ pub enum Literal {
         scale: i32,
     },
     /// Text. For columns of dates, times and timestamps, it is parsed as ISO 8601. For UUIDs, it is parsed as
-    /// `00112233-4455-6677-8899-aabbccddeeff`. For columns of other bytes, it stands for its own bytes.
+    /// `00112233-4455-6677-8899-aabbccddeeff`. For columns of other bytes, it's used as its own bytes.
     Text(String),
-    /// Bytes, which must have the length of a column's values if that is fixed.
+    /// Bytes. For a fixed-length column, they must have the column's length.
     Bytes(Vec<u8>),
     /// A date, in days since 1970-01-01.
     Date(i32),
@@ -38,13 +39,13 @@ pub enum Literal {
     Time(i64),
     /// A timestamp, in nanoseconds since 1970-01-01 00:00:00.
     Timestamp {
-        /// The number of nanoseconds, which may exceed 64 bits.
+        /// The number of nanoseconds, which can exceed 64 bits.
         nanos: i128,
         /// True if the nanoseconds are counted in UTC. Otherwise, the time zone is unspecified.
         is_utc: bool,
     },
-    /// A duration in nanoseconds, which may exceed 64 bits. You can also compare a column of durations with a number,
-    /// which then is in the column's unit.
+    /// A duration in nanoseconds, which can exceed 64 bits. You can also compare a duration column with a number, in
+    /// the column's unit.
     Duration(i128),
 }
 

@@ -1,4 +1,4 @@
-//! Dates, times and timestamps in literals, which are parsed from ISO 8601 text.
+//! Parses dates, times and timestamps in literals from ISO 8601 text.
 
 use std::borrow::Cow;
 
@@ -9,18 +9,18 @@ const SECOND_NANOS: u32 = 1_000_000_000;
 /// The number of nanoseconds in a day.
 pub(super) const DAY: i64 = 86_400 * SECOND_NANOS as i64;
 
-/// Parses a date, and returns the days since 1970-01-01.
+/// Parses a date as days since 1970-01-01.
 pub(super) fn date(text: &str) -> Option<i32> {
     i32::try_from(iso8601::parse_date(text)?).ok()
 }
 
-/// Parses a time of day, and returns the nanoseconds since midnight.
+/// Parses a time of day as nanoseconds since midnight.
 pub(super) fn time(text: &str) -> Option<i64> {
     iso8601::parse_time(text)?.ticks(SECOND_NANOS).ok()
 }
 
-/// Parses a date, or a date with a time. Returns the nanoseconds since 1970. The flag is true if the text has an offset
-/// from UTC, in which case the result is in UTC.
+/// Parses a date, optionally with a time, as nanoseconds since 1970. The flag is true if the text has an offset from
+/// UTC, in which case the result is in UTC.
 pub(super) fn timestamp(text: &str) -> Option<(i128, bool)> {
     if let Some(days) = date(text) {
         return Some((i128::from(days) * i128::from(DAY), false));
@@ -29,11 +29,11 @@ pub(super) fn timestamp(text: &str) -> Option<(i128, bool)> {
     Some((moment.utc_nanos(), moment.offset.is_some()))
 }
 
-/// Returns a timestamp with the colon that ISO 8601 wants in an offset, which a text with `+0200` or `+02` lacks.
+/// Normalizes a timestamp's offset by adding the colon required by ISO 8601, for text with `+0200` or `+02`.
 fn with_colon(text: &str) -> Cow<'_, str> {
     let offset = |digits: usize| {
         let (before, after) = text.split_at_checked(text.len().checked_sub(digits)?)?;
-        // The sign must follow a time, because it would otherwise be a part of a date.
+        // The sign must follow a time. Otherwise it would be part of a date.
         let is_offset = before.ends_with(['+', '-'])
             && before.contains(':')
             && after.bytes().all(|byte| byte.is_ascii_digit());

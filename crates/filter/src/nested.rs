@@ -1,4 +1,4 @@
-//! Tests of columns below lists, which combine the bits of all of a row's values into one bit per row.
+//! Tests columns below lists, combining the bits of all of a row's values into one bit per row.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ enum PathStep<'a> {
     List(&'a FieldRef, &'a [String]),
     /// A struct, with the index of its field and the rest of the path below this field.
     Struct(usize, &'a [String]),
-    /// The column itself, at which the path ends.
+    /// The column itself, at the end of the path.
     Leaf,
 }
 
 /// Returns the step at a field of this type, where `path` is the rest of the path. The path may omit groups that only
-/// form a list, and the field of a struct that has only one.
+/// form a list, as well as a struct's only field.
 fn place<'a>(data_type: &'a DataType, path: &'a [String]) -> Result<PathStep<'a>> {
     Ok(match data_type {
         DataType::List(element)
@@ -42,8 +42,8 @@ fn place<'a>(data_type: &'a DataType, path: &'a [String]) -> Result<PathStep<'a>
     })
 }
 
-/// Returns the rest of a path below a list of `element`s. Files have one or two groups in between, whose names the
-/// Arrow schema may lack, so we skip them.
+/// Returns the rest of a path below a list of `element`s. Files have one or two groups in between, and the Arrow schema
+/// might lack their names, so we skip them.
 fn below<'a>(path: &'a [String], element: &FieldRef) -> &'a [String] {
     let mut rests = (0..=2).filter_map(|groups| path.get(groups..));
     match path {
@@ -93,7 +93,7 @@ pub(super) fn field<'a>(from: &'a FieldRef, path: &'a [String]) -> Result<&'a Fi
     }
 }
 
-/// Returns one bit per row, which is set if any or all of the row's values in the column at `path` are accepted.
+/// Returns one bit per row, set if any or all of the row's values in the column at `path` are accepted.
 ///
 /// # Errors
 /// Fails with `Argument` if the column was not read.
@@ -140,7 +140,7 @@ fn accepted(
     }
 }
 
-/// Returns the values of all lists in an array, and the range of values that each list has.
+/// Returns the values of all lists in an array, and each list's range of values.
 fn lists(array: &ArrayRef) -> Result<(ArrayRef, Vec<Range<usize>>)> {
     fn between<O: OffsetSizeTrait>(offsets: &[O]) -> Vec<Range<usize>> {
         let ends = offsets.iter().skip(1).map(|end| end.as_usize());
@@ -184,7 +184,7 @@ fn lists(array: &ArrayRef) -> Result<(ArrayRef, Vec<Range<usize>>)> {
     })
 }
 
-/// Adjusts the accepted rows for null structs around the values, because a value in a null struct counts as null.
+/// Adjusts the accepted rows for enclosing null structs, because a value in a null struct counts as null.
 pub(super) fn within_structs(
     bits: BooleanBuffer,
     nulls: Option<&NullBuffer>,

@@ -1,13 +1,13 @@
-//! Comparisons of texts with whole numbers by value, for columns whose texts are all known.
+//! Compares texts with whole numbers by value, for columns whose texts are all known, such as partition columns.
 
 use super::predicate::{Comparison, Expression, Test};
 use super::{Literal, Predicate};
 
 impl Predicate {
-    /// Compares a text column with whole numbers by the values that its texts stand for. `texts` are all texts of the
-    /// column, so that the comparison can become a test for the texts that satisfy it.
+    /// Compares a text column with whole numbers by its texts' numeric values. `texts` are all of the column's texts,
+    /// so that a comparison can become a test for the matching texts.
     ///
-    /// If any of the texts is not a whole number in decimal digits, the predicate stays as it is.
+    /// The predicate stays unchanged if any text is not a whole number in decimal digits.
     ///
     /// ```
     /// use herringbone_filter::col;
@@ -43,14 +43,14 @@ impl Predicate {
     }
 }
 
-/// Returns the number that a text of digits stands for. The text may begin with a minus sign.
+/// Parses decimal digits, optionally with a minus sign, as a number.
 fn whole_number(text: &str) -> Option<i128> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
     is_number.then(|| text.parse().ok())?
 }
 
-/// Replaces a test of whole numbers with a test for the texts whose values pass it.
+/// Replaces a test of whole numbers with a test for the matching texts.
 fn by_number(test: &mut Test, numbers: &[(i128, String)]) {
     let passing = |passes: &dyn Fn(i128) -> bool| -> Vec<Literal> {
         let passing = numbers.iter().filter(|(number, _)| passes(*number));

@@ -1,4 +1,4 @@
-//! The bloom filter hashes of the values that a test accepts, if there are few such values.
+//! Bloom filter hashes of the values accepted by a test, if there are few.
 
 use herringbone_arrow::buffer::i256;
 use herringbone_arrow::schema::DataType;
@@ -12,11 +12,11 @@ use super::predicate::{Comparison, Test};
 use super::ranges::Ranges;
 use herringbone_core::bloom_filter::hash;
 
-/// The maximum number of values that we look up in bloom filters.
+/// The maximum number of values to look up in bloom filters.
 const MAX_POINTS: usize = 128;
 
-/// Returns the hashes of all values that a leaf's test accepts. Returns `None` if the test may accept other values, if
-/// there are too many, or if a value can be stored as different bytes.
+/// Returns the hashes of all values accepted by a leaf's test. Returns `None` if the test might accept other values, if
+/// there are too many values, or if a value can be stored as different bytes.
 pub(super) fn point_hashes(test: &LeafTest, leaf: &Leaf, data_type: &DataType) -> Option<Vec<u64>> {
     match test {
         LeafTest::Bytes(bytes) if is_bytes(data_type) => {
@@ -34,8 +34,8 @@ pub(super) fn point_hashes(test: &LeafTest, leaf: &Leaf, data_type: &DataType) -
     }
 }
 
-/// Returns the hashes that bloom filters compute for a leaf's value. There are none if the leaf cannot have the value.
-/// Returns `None` if the value can be stored as different bytes, or if the leaf has no bloom filters.
+/// Returns the bloom filter hashes for a leaf's value, which are empty if the leaf cannot have the value. Returns
+/// `None` if the value can be stored as different bytes, or if the leaf has no bloom filters.
 ///
 /// # Errors
 /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if there is no such leaf, or if values of its type
@@ -73,7 +73,7 @@ fn is_bytes(data_type: &DataType) -> bool {
     )
 }
 
-/// Returns the points of ranges that consist only of points, and `None` for other ranges.
+/// Returns the points of ranges that only consist of points, or `None` for other ranges.
 fn points<K: Ord + Clone>(ranges: &Ranges<K>) -> Option<Vec<&K>> {
     let pieces = ranges.pieces();
     if pieces.len() > MAX_POINTS {
@@ -86,7 +86,7 @@ fn points<K: Ord + Clone>(ranges: &Ranges<K>) -> Option<Vec<&K>> {
     points.collect()
 }
 
-/// Adds the hashes for the value with this key. Adds nothing if the type has no such value.
+/// Adds the hashes for the value with this key, if the type has such a value.
 fn add_hashes(key: &i256, leaf: &Leaf, data_type: &DataType, hashes: &mut Vec<u64>) -> Option<()> {
     use DataType::{
         Date32, Decimal32, Decimal64, Decimal128, Decimal256, Float32, Float64, Int8, Int16, Int32,
@@ -104,7 +104,7 @@ fn add_hashes(key: &i256, leaf: &Leaf, data_type: &DataType, hashes: &mut Vec<u6
             } else {
                 8
             };
-            // Only the low bytes of unsigned numbers are stored, so their keys may exceed the signed range.
+            // Only the low bytes of unsigned numbers are stored, so their keys can exceed the signed range.
             let bits = 8 * width as u32;
             let range = i256::from_i128(-1_i128 << (bits - 1))..i256::from_i128(1_i128 << bits);
             if range.contains(key) {

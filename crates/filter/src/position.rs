@@ -1,8 +1,8 @@
-//! The position of a literal among the values of an Arrow type.
+//! Locates a literal among the values of an Arrow type.
 //!
-//! The values of all types except byte arrays are ordered by a whole number, which we call their *key*. Integers,
-//! dates, times and decimals are their own keys. The key of a floating-point number has its bits, rearranged so that
-//! they ascend: −0 is 0, and NaN is one value above all others.
+//! The values of all types except byte arrays are ordered by a whole number, called their *key*. Integers, dates, times
+//! and decimals are their own keys. A floating-point number's key consists of its bits, rearranged so that keys sort
+//! like the numbers: −0 is 0, and NaN is a single value above all others.
 
 use herringbone_arrow::array::types::{ArrowPrimitiveType, Float16Type};
 use herringbone_arrow::buffer::i256;
@@ -14,7 +14,7 @@ use herringbone_schema::{LOGICAL_TYPE_KEY, ParquetSchema};
 use super::literal::Literal;
 use super::moment::{self, DAY};
 
-/// The position of a literal among the keys of a type, which is either at `key` or between `key` and the next key.
+/// A literal's position among a type's keys. The literal is either exactly at `key` or between `key` and the next key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Position {
     pub(super) key: i256,
@@ -29,7 +29,7 @@ impl Position {
         }
     }
 
-    /// Returns the position of `numerator / denominator`, whose denominator must be positive.
+    /// Returns the position of `numerator / denominator`. The denominator must be positive.
     fn quotient(numerator: i128, denominator: i64) -> Self {
         let denominator = i128::from(denominator);
         Self {
@@ -47,7 +47,7 @@ impl Position {
     }
 }
 
-/// Returns the number with a key, which is 0 for the key of both zeros.
+/// Returns the number with a key. Both zeros share a key, which gives 0.
 pub(super) fn float_of_key(key: i64) -> f64 {
     let bits = key ^ ((key >> 63).cast_unsigned() >> 1).cast_signed();
     f64::from_bits(bits.cast_unsigned())
@@ -135,7 +135,7 @@ impl TextForm {
     }
 }
 
-/// Returns the bytes of a literal for a column of text or bytes.
+/// Returns a literal's bytes for a text or binary column.
 ///
 /// # Errors
 /// Fails with `Argument` if the literal cannot be converted to bytes, or if its byte count differs from the fixed size
@@ -189,7 +189,7 @@ fn wrong_length(literal: &Literal, found: usize, expected: i32) -> Error {
 
 #[cold]
 fn not_comparable(literal: &Literal, data_type: &DataType) -> Error {
-    // A column alone is a condition only if it is boolean, so we show how to compare it.
+    // A column on its own is only a condition if it's boolean, so we show how to compare it.
     let advice = match literal {
         Literal::Boolean(true) => "; compare the column with a value, as in `c > 5`",
         _ => "",
@@ -222,8 +222,8 @@ fn date(literal: &Literal) -> Option<Position> {
     }
 }
 
-/// Returns the nanoseconds since 1970. A literal without a zone is taken to be in UTC if the column is. A literal in
-/// UTC cannot be compared with a column in local time.
+/// Returns the nanoseconds since 1970. A literal without a zone is assumed to be in UTC if the column is. A UTC literal
+/// cannot be compared with a local time column.
 fn timestamp(literal: &Literal, column_is_utc: Option<bool>) -> Option<i128> {
     let (nanos, is_utc) = match literal {
         Literal::Timestamp { nanos, is_utc } => (*nanos, *is_utc),
@@ -234,8 +234,9 @@ fn timestamp(literal: &Literal, column_is_utc: Option<bool>) -> Option<i128> {
     (!is_utc || column_is_utc != Some(false)).then_some(nanos)
 }
 
-/// Returns the position of a number among floating-point numbers. The number is rounded to the nearest one, as a value
-/// of the column would be. If it is too large for the type, or too close to 0, it equals none of the type's values.
+/// Returns the position of a number among floating-point numbers. The number is rounded to the nearest value, just as
+/// if it were stored in the column. If it's too large for the type or too close to 0, it equals none of the type's
+/// values.
 fn float(literal: &Literal, data_type: &DataType) -> Option<Position> {
     let (value, is_zero, is_infinite) = match literal {
         Literal::Float(value) => (*value, *value == 0.0, value.is_infinite()),
@@ -244,7 +245,7 @@ fn float(literal: &Literal, data_type: &DataType) -> Option<Position> {
             let value = special(text)?;
             (value, false, value.is_infinite())
         }
-        // We parse the decimal as text, because that rounds only once.
+        // We parse the decimal as text, because that only rounds once.
         Literal::Decimal { unscaled, scale } => {
             let text = format!("{unscaled}e{}", -i64::from(*scale));
             (text.parse().ok()?, *unscaled == i256::ZERO, false)
@@ -253,7 +254,7 @@ fn float(literal: &Literal, data_type: &DataType) -> Option<Position> {
     };
     let nearest = nearest(value, data_type);
     let is_exact = nearest.is_infinite() == is_infinite && (nearest == 0.0) == is_zero;
-    // A number that is too large lies below +∞ or above −∞, and a number that is too small lies on its own side of 0.
+    // An overflowing number lies below +∞ or above −∞, and an underflowing number lies on its own side of 0.
     let is_below = !is_exact && nearest.is_infinite() == value.is_sign_positive();
     let key = float_key(nearest) - i64::from(is_below);
     Some(Position {
@@ -262,13 +263,13 @@ fn float(literal: &Literal, data_type: &DataType) -> Option<Position> {
     })
 }
 
-/// Returns NaN or an infinity from its name, but does not accept the text of other numbers.
+/// Parses NaN or an infinity by name, rejecting any other numbers.
 fn special(text: &str) -> Option<f64> {
     let value: f64 = text.parse().ok()?;
     (!value.is_finite() && text.ends_with(char::is_alphabetic)).then_some(value)
 }
 
-/// Returns the nearest number of a type, which a column of this type would store for the literal.
+/// Returns the nearest number of a type, that is, the value such a column would store for the literal.
 fn nearest(value: f64, data_type: &DataType) -> f64 {
     match data_type {
         DataType::Float16 => <Float16Type as ArrowPrimitiveType>::Native::from_f64(value).to_f64(),

@@ -1,11 +1,12 @@
-//! The predicates that select rows.
+//! Predicates for selecting rows.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::{Literal, RowPredicate};
 
-/// A predicate that selects rows by their values. It consists of tests of columns, and of combinations of such tests.
+/// A predicate for selecting rows by value, built from column tests and combinations of tests. Start with [`col`] to
+/// build one.
 ///
 /// As in SQL, a comparison with a null is neither true nor false. A row is selected if the whole predicate is true.
 ///
@@ -66,7 +67,8 @@ pub(super) enum Test {
     StartsWith(String),
 }
 
-/// A pattern for SQL's `LIKE`, in which `%` matches any text, and `_` matches any one character.
+/// A pattern for SQL's `LIKE`, where `%` matches any text and `_` matches any single character. You only need this type
+/// for patterns with an escape character or that ignore case. Otherwise, you can pass the pattern as text.
 ///
 /// ```
 /// use herringbone::filter::{Like, col};
@@ -94,7 +96,7 @@ impl Like {
         }
     }
 
-    /// Sets the escape character, after which `%`, `_` and the character itself stand for themselves.
+    /// Sets the escape character. After it, `%`, `_` and the escape character itself are matched literally.
     #[must_use]
     pub fn escape(self, escape: char) -> Self {
         Self {
@@ -145,15 +147,15 @@ pub(super) enum Comparison {
     GreaterOrEqual,
 }
 
-/// A column from which you can build predicates.
+/// A column to build predicates from.
 #[derive(Debug, Clone)]
 pub struct Column {
     pub(super) path: Vec<String>,
-    /// The number of a row's values that must pass, if the column lies below a list.
+    /// The quantifier over a row's values, if the column lies below a list.
     pub(super) quantifier: Option<Quantifier>,
 }
 
-/// The number of a row's values below a list that must pass a test.
+/// The quantifier of a test below a list, which decides how many of a row's values must pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quantifier {
     /// At least one value.
@@ -173,8 +175,8 @@ impl Quantifier {
     }
 }
 
-/// Returns the column at a path whose parts are separated by dots. For example, `"a"` is a top-level column and `"b.c"`
-/// is the field `c` of the struct `b`.
+/// Returns the column at a dot-separated path. For example, `"a"` is a top-level column and `"b.c"` is the field `c` of
+/// the struct `b`.
 ///
 /// ```
 /// use herringbone::filter::col;
@@ -187,7 +189,7 @@ pub fn col(path: &str) -> Column {
     col_at(path.split('.'))
 }
 
-/// Returns the column at a path given by its parts. Unlike in [`col`], the parts may contain dots.
+/// Returns the column at a path given by its parts. Use this instead of [`col`] if a part contains dots.
 ///
 /// ```
 /// use herringbone::filter::{col, col_at};
@@ -206,10 +208,9 @@ pub fn col_at<S: Into<String>>(path: impl IntoIterator<Item = S>) -> Column {
 
 impl Column {
     /// Tests whether any of a row's values in this column passes. The column must lie below a list. The path may end at
-    /// the list if there is only one column below it.
+    /// the list if it only has one column below it.
     ///
-    /// As in SQL, the result is unknown if there is a null in place of the list. An empty list has no value that
-    /// passes.
+    /// As in SQL, the result is unknown for a null list. An empty list never passes.
     ///
     /// ```
     /// use herringbone::filter::col;
@@ -225,7 +226,7 @@ impl Column {
     }
 
     /// Tests whether all of a row's values in this column pass. The column must lie below a list. An empty list passes.
-    /// If one of the values is null, the result is never true.
+    /// The result is never true if any value is null.
     #[must_use]
     pub fn all(self) -> Self {
         Self {
@@ -234,8 +235,8 @@ impl Column {
         }
     }
 
-    /// Returns the negation of a test for each value. It swaps any and all, because any value differs if not all are
-    /// equal.
+    /// Returns the negation of a test for each value. It swaps any and all: for example, not all values being equal
+    /// means that any value differs.
     fn negated(self, test: impl FnOnce(Self) -> Predicate) -> Predicate {
         let quantifier = self
             .quantifier
@@ -321,14 +322,14 @@ impl Column {
         self.test(Test::IsNan)
     }
 
-    /// Selects rows whose value is text that begins with `prefix`.
+    /// Selects rows whose value is text starting with `prefix`.
     #[must_use]
     pub fn starts_with(self, prefix: impl Into<String>) -> Predicate {
         self.test(Test::StartsWith(prefix.into()))
     }
 
-    /// Selects rows whose value is text that matches `pattern`: `%` matches any text, `_` any one character. See
-    /// [`Like`] for an escape character, and for patterns that ignore case.
+    /// Selects rows whose value is text matching `pattern`, where `%` matches any text and `_` any single character.
+    /// See [`Like`] for escape characters and patterns that ignore case.
     #[must_use]
     pub fn like(self, pattern: impl Into<Like>) -> Predicate {
         self.test(Test::Like(pattern.into()))
@@ -342,8 +343,8 @@ impl Predicate {
         Self(Expression::Rows(Arc::new(predicate)))
     }
 
-    /// Selects rows for which both predicates are true. Put cheap tests first, because a [custom
-    /// predicate](RowPredicate) sees only the rows that the operands before it accepted.
+    /// Selects rows for which both predicates are true. Put cheap tests first, because a
+    /// [custom predicate](RowPredicate) only sees the rows accepted by earlier operands.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let mut parts = match self.0 {
@@ -365,8 +366,8 @@ impl Predicate {
         Self(Expression::Or(parts))
     }
 
-    /// Compares floating-point numbers as in IEEE 754, where NaN is not equal to any number, including itself, and is
-    /// neither above nor below one. Without this, NaN is a single number above all others.
+    /// Compares floating-point numbers as in IEEE 754, where NaN isn't equal to any number, not even itself, and is
+    /// neither above nor below any number. By default, NaN is a single number above all others.
     #[must_use]
     pub fn with_ieee_floats(mut self) -> Self {
         let mut expressions = vec![&mut self.0];

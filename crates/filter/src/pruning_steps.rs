@@ -1,9 +1,9 @@
-//! The steps that prune rows without looking at their values.
+//! Steps for pruning rows without looking at their values.
 
 use herringbone_core::metrics::PruningStep;
 
-/// The set of [steps](PruningStep) that a read may take. A step is taken only if it may save work, and the selected
-/// rows are the same with any set.
+/// The set of [steps](PruningStep) a read may take. A step is only taken if it might save work, and any set selects the
+/// same rows. You rarely need to change the set, except to save the requests of a step that doesn't pay off.
 ///
 /// ```
 /// use herringbone::ReadOptions;
@@ -24,7 +24,7 @@ impl PruningSteps {
         Self(u8::MAX)
     }
 
-    /// Returns no steps, so that the columns that a predicate tests are decoded for all rows.
+    /// Returns no steps, so that tested columns are decoded for all rows.
     #[must_use]
     pub const fn none() -> Self {
         Self(0)

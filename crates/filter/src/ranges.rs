@@ -1,4 +1,4 @@
-//! The sets of ordered values that comparisons accept.
+//! Sets of ordered values accepted by comparisons.
 
 use std::cmp::Ordering;
 
@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 pub(super) struct Ranges<K> {
     /// True if values below all cuts are inside the set.
     starts_inside: bool,
-    /// The cuts at which inside and outside alternate, ascending and distinct.
+    /// The cuts between inside and outside, ascending and distinct.
     cuts: Vec<Cut<K>>,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Cut<K> {
     pub(super) is_after: bool,
 }
 
-/// A piece of a set between two cuts. `None` means that the piece has no bound on that side.
+/// A piece of a set between two cuts. `None` means unbounded on that side.
 type Piece<'a, K> = (Option<&'a Cut<K>>, Option<&'a Cut<K>>);
 
 impl<K: Ord + Clone> Ranges<K> {
@@ -76,7 +76,7 @@ impl<K: Ord + Clone> Ranges<K> {
         self.starts_inside
     }
 
-    /// Returns the cuts at which inside and outside alternate, in ascending order.
+    /// Returns the cuts between inside and outside, in ascending order.
     pub(super) fn cuts(&self) -> &[Cut<K>] {
         &self.cuts
     }
@@ -91,14 +91,14 @@ impl<K: Ord + Clone> Ranges<K> {
         self
     }
 
-    /// Returns the set of all values outside this one.
+    /// Returns the complement, that is, all values outside this set.
     pub(super) fn complement(mut self) -> Self {
         self.starts_inside = !self.starts_inside;
         self
     }
 
-    /// Returns the pieces of the set, each with its first and its last cut. A cut is `None` if the piece is unbounded
-    /// on that side.
+    /// Returns the set's pieces, each with its first and last cut. A cut is `None` if the piece is unbounded on that
+    /// side.
     pub(super) fn pieces(&self) -> Vec<Piece<'_, K>> {
         let mut pieces = Vec::new();
         let mut cuts = self.cuts.iter();
@@ -126,8 +126,8 @@ impl<K: Ord + Clone> Ranges<K> {
         self.starts_inside != (passed % 2 == 1)
     }
 
-    /// Returns true if a value between two bounds, both inclusive, may be inside the set. An unknown bound does not
-    /// limit the values on its side.
+    /// Returns true if the set might contain a value in the given inclusive range. A missing bound is treated as
+    /// unbounded.
     pub(super) fn touches(&self, min: Option<&K>, max: Option<&K>) -> bool {
         // This is the number of cuts before the least value.
         let passed = match min {
@@ -196,7 +196,7 @@ mod tests {
                     for max in min..10 {
                         let any = (min..=max).any(is_member);
                         let all = (min..=max).all(is_member);
-                        // There may be no whole number between two cuts, so results for bounds can be conservative.
+                        // There might be no whole number between two cuts, so results for bounds can be conservative.
                         assert!(
                             set.touches(Some(&min), Some(&max)) || !any,
                             "{set:?} {min}..={max}"

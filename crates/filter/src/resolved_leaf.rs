@@ -1,13 +1,13 @@
-//! The columns of a wanted schema that a predicate can name.
+//! The columns of a wanted schema available to predicates.
 
 use herringbone_arrow::schema::DataType;
 
 use herringbone_core::cast::Constant;
 
-/// A column of a wanted schema, or a field of its structs, that is one leaf of the file or a constant.
+/// A column of a wanted schema, or a field of its structs, resolved to a file leaf or a constant.
 #[derive(Debug, Clone)]
 pub struct ResolvedLeaf {
-    /// The wanted names on the path to the column, which leads through structs only.
+    /// The wanted names on the path to the column. The path only leads through structs.
     pub path: Vec<String>,
     /// The origin of the column's values.
     pub source: LeafSource,

@@ -12,20 +12,20 @@ use super::{Predicate, Verdict};
 use crate::pruning::ColumnBounds;
 use herringbone_core::extension::ExtensionColumnOption;
 
-/// An error of a custom predicate, which ends the read. The read's error has it as its
-/// [source](std::error::Error::source), but an error of this library is returned unchanged.
+/// An error from a custom predicate, ending the read. The read's error has it as its
+/// [source](std::error::Error::source), except that this library's own errors are returned unchanged.
 pub type RowError = Box<dyn Error + Send + Sync>;
 
-/// The test of a bound [`RowPredicate`]. It returns one slot per row, which is true if the row is selected. If the slot
-/// is null, neither the predicate nor its negation selects the row.
+/// The test of a bound [`RowPredicate`]. It returns one slot per row, true if the row is selected. If a slot is null,
+/// neither the predicate nor its negation selects the row.
 pub type RowTest = Box<dyn Fn(&RecordBatch) -> Result<BooleanArray, RowError> + Send + Sync>;
 
-/// A custom predicate that looks at Arrow arrays, for example a function, or a kind of test that the library lacks.
+/// A custom predicate on Arrow arrays. Use this for a function or any other kind of test missing from this library.
 ///
-/// In an [`and`](Predicate::and), it sees only the rows that the operands before it accepted, and its columns are
-/// decoded only for these rows. It sees the rows in the order of the read, in batches of any size. A read may drop work
-/// and repeat it, for example when memory is short, and the predicate is then called again for these rows. Several
-/// threads may call it at once.
+/// In an [`and`](Predicate::and), it only sees the rows accepted by earlier operands, and its columns are only decoded
+/// for these rows. It sees rows in read order, in batches of any size. Note that a read can drop and repeat work, for
+/// example when memory is short, in which case the predicate is called again for the same rows. Several threads can
+/// call it at once.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -70,11 +70,11 @@ pub type RowTest = Box<dyn Fn(&RecordBatch) -> Result<BooleanArray, RowError> + 
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait RowPredicate: fmt::Debug + Send + Sync {
-    /// Returns the columns at which the predicate looks, each as the path from the root to a field. A path through
-    /// structs selects the field at its end, and a path into a list selects the whole list.
+    /// Returns the columns used by the predicate, each as the path from the root to a field. A path through structs
+    /// selects the field at its end, and a path into a list selects the whole list.
     fn columns(&self) -> Vec<Vec<String>>;
 
-    /// Returns further columns at which the predicate looks, and which extension types create.
+    /// Returns any further columns used by the predicate that are created by extension types.
     fn extension_columns(&self) -> Vec<ExtensionColumnOption> {
         Vec::new()
     }
@@ -84,56 +84,56 @@ pub trait RowPredicate: fmt::Debug + Send + Sync {
     /// planned.
     ///
     /// # Errors
-    /// May return any error, in which case the read is not planned.
+    /// May return any error, in which case planning the read fails.
     fn bind(&self, columns: &SchemaRef) -> Result<RowTest, RowError>;
 
     /// Returns true if the predicate was made for this very file. A read with a wanted schema then asks for the
-    /// [implied](Self::implied) predicate and for [verdicts](Self::verdict), too. By default, it does not ask, because
-    /// a column of a wanted schema may have another name or type in the file.
+    /// [implied](Self::implied) predicate and for [verdicts](Self::verdict), too. By default, it doesn't ask, because a
+    /// column of a wanted schema might have another name or type in the file.
     fn knows_file(&self) -> bool {
         false
     }
 
-    /// Returns a predicate that is true for each row for which this one is true. A read prunes rows with the implied
-    /// predicate by statistics, page indexes and bloom filters, but tests values with it only [on
-    /// request](Self::tests_implied). The columns of the implied predicate are leaves of the file, and need not be
-    /// among this predicate's [columns](Self::columns). Its literals are compared with values as the read returns them,
-    /// after extension types have converted them.
+    /// Returns a predicate that is true wherever this predicate is true. A read prunes rows with the implied predicate
+    /// by statistics, page indexes and bloom filters, but only tests values with it [on request](Self::tests_implied).
+    /// The implied predicate's columns are leaves of the file and don't have to be among this predicate's
+    /// [columns](Self::columns). Its literals are compared with values as returned by the read, that is, after any
+    /// conversion by extension types.
     ///
     /// # Errors
-    /// May return any error, in which case the read is not planned.
+    /// May return any error, in which case planning the read fails.
     fn implied(&self, _schema: &ParquetSchema) -> Result<Option<Predicate>, RowError> {
         Ok(None)
     }
 
     /// Returns true if the [implied](Self::implied) predicate should test rows before this predicate's columns are
-    /// decoded. This pays if the implied predicate looks at other columns that have far fewer bytes.
+    /// decoded. This pays off if the implied predicate uses other columns with far fewer bytes.
     fn tests_implied(&self) -> bool {
         false
     }
 
-    /// Returns a verdict on a whole row group, based on its metadata. A read asks for it when it reaches the row group,
-    /// and not when it is planned, so that the verdict may depend on the rows read before.
+    /// Returns a verdict on a whole row group, based on its metadata. A read asks for it on reaching the row group
+    /// rather than during planning, so that the verdict can depend on earlier rows.
     ///
     /// # Errors
-    /// May return any error, with which the read ends.
+    /// May return any error, which ends the read.
     fn verdict(&self, _metadata: &FileMetadata, _row_group: usize) -> Result<Verdict, RowError> {
         Ok(Verdict::Some)
     }
 
-    /// Returns the leaves of the file whose page bounds can be used to [rule pages out](Self::verdicts_of_pages), each
-    /// as its path in the Parquet schema. The bounds are those of the stored values, even if an extension type converts
+    /// Returns the file leaves with page bounds useful for [ruling out pages](Self::verdicts_of_pages), each as its
+    /// path in the Parquet schema. Note that the bounds apply to the stored values, even if an extension type converts
     /// the column.
     fn page_columns(&self) -> Vec<Vec<String>> {
         Vec::new()
     }
 
     /// Returns a verdict on the rows of each page in a column chunk. `column` is an index into [`Self::page_columns`].
-    /// The pages of other columns are not considered, so `All` means that all rows are selected whatever the other
-    /// columns contain.
+    /// The pages of other columns aren't considered, so `All` means that all rows are selected, regardless of the other
+    /// columns.
     ///
     /// # Errors
-    /// May return any error, with which the read ends.
+    /// May return any error, which ends the read.
     fn verdicts_of_pages(
         &self,
         _column: usize,

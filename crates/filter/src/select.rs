@@ -1,4 +1,4 @@
-//! The selection of slots from arrays.
+//! Selects slots from arrays.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use herringbone_kernels::filter::arrays::{
     filter_bytes, filter_dictionary, filter_nulls, filter_views, selected,
 };
 
-/// Returns the slots of `array` whose bit is set. `chosen` is the number of set bits.
+/// Returns the selected slots of `array`, where `chosen` is the number of set bits.
 ///
 /// # Errors
-/// Fails with [`Unsupported`](herringbone_format::ErrorKind::Unsupported) if the selected slots are too long for the
-/// offsets of one array.
+/// Fails with [`Unsupported`](herringbone_format::ErrorKind::Unsupported) if the selected slots are too long for a
+/// single array's offsets.
 pub fn select(array: &ArrayRef, bits: &BooleanBuffer, chosen: usize) -> Result<ArrayRef> {
     if chosen == array.len() {
         return Ok(array.clone());

@@ -1,7 +1,7 @@
-//! The order in which the operands of a filter are tested.
+//! Decides the order for testing a filter's operands.
 //!
-//! A custom predicate can look at large columns, and can be slow. It sees only the rows accepted by the operands
-//! before it, and its columns are decoded for these rows only. Comparisons are cheap: adjacent ones form one stage.
+//! A custom predicate can use large columns and can be slow. So it only sees the rows accepted by earlier operands, and
+//! its columns are only decoded for these rows. Comparisons are cheap, so adjacent comparisons form a single stage.
 //!
 //! ```text
 //! a = 1 and b < 2 and custom(c) and d > 3 and custom(e)  ─►  [a = 1, b < 2]  [custom(c), d > 3]  [custom(e)]
@@ -13,17 +13,17 @@ use super::predicate::Expression;
 /// A filter, split into the stages that test its rows.
 #[derive(Debug)]
 pub struct Stages {
-    /// The stages before the last one, in their order. Each sees the rows accepted by the stage before it.
+    /// The stages before the last stage, in order. Each sees the rows accepted by the previous stage.
     pub earlier: Vec<Predicate>,
     /// The last stage.
     pub last: Predicate,
-    /// The operands that are not in the last stage, or `None` if it has all of them.
+    /// The operands outside the last stage, or `None` if there are none.
     pub passed: Option<Predicate>,
 }
 
 impl Stages {
-    /// Splits the operands of an `and` into stages. If there is an `implied` predicate, which includes all operands
-    /// without custom predicates, it is the first stage. Each other operand is a stage of its own then.
+    /// Splits the operands of an `and` into stages. An `implied` predicate, which includes all operands without custom
+    /// predicates, becomes the first stage. Each other operand then gets its own stage.
     pub fn new(operands: Vec<Predicate>, implied: Option<Predicate>) -> Self {
         let mut stages: Vec<Vec<Expression>> = Vec::new();
         let mut passed = Vec::new();
@@ -45,7 +45,7 @@ impl Stages {
     }
 }
 
-/// Returns the operands of a predicate if it is an `and`, and otherwise the predicate itself.
+/// Returns the operands of an `and`, or else the predicate itself.
 pub fn operands(predicate: &Predicate) -> Vec<Predicate> {
     let mut operands = Vec::new();
     let mut left = vec![(&predicate.0, false)];

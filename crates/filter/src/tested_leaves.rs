@@ -1,4 +1,4 @@
-//! The columns at which a predicate looks.
+//! Finds the columns used by a predicate.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use super::predicate::{Column, Expression};
 use super::{Predicate, RowPredicate};
 use herringbone_core::extension::ExtensionColumnOption;
 
-/// Returns the leaves at which a predicate looks, in ascending order.
+/// Returns the leaves used by a predicate, in ascending order.
 ///
 /// # Errors
 /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if there is no such column, or if it lies below a
-/// list and the predicate does not specify any or all of its values.
+/// list and the predicate specifies neither any nor all of its values.
 pub fn tested_leaves(predicate: &Predicate, schema: &ParquetSchema) -> Result<Vec<usize>> {
     let mut leaves = Vec::new();
     for part in predicate.0.parts() {
@@ -38,7 +38,7 @@ pub fn tested_leaves(predicate: &Predicate, schema: &ParquetSchema) -> Result<Ve
     Ok(leaves)
 }
 
-/// Returns the custom predicates that a predicate contains.
+/// Returns the custom predicates within a predicate.
 fn row_predicates(predicate: &Predicate) -> impl Iterator<Item = &Arc<dyn RowPredicate>> {
     let parts = predicate.0.parts().into_iter();
     parts.filter_map(|part| match part {
@@ -47,19 +47,20 @@ fn row_predicates(predicate: &Predicate) -> impl Iterator<Item = &Arc<dyn RowPre
     })
 }
 
-/// Returns the columns that the custom predicates request from extension types.
+/// Returns the columns requested from extension types by custom predicates.
 pub fn extension_columns(predicate: &Predicate) -> Vec<ExtensionColumnOption> {
     let columns =
         row_predicates(predicate).map(|row_predicates| row_predicates.extension_columns());
     columns.flatten().collect()
 }
 
-/// Returns true if a predicate looks at arrays by itself. The arrays must then have the types that the options specify.
+/// Returns true if a predicate looks at arrays itself, in which case the arrays must have the types specified in the
+/// options.
 pub fn has_row_predicate(predicate: &Predicate) -> bool {
     predicate.0.has_rows()
 }
 
-/// Returns true if the leaf at `parts` is the field at `path`, or lies below this field.
+/// Returns true if the leaf at `parts` is the field at `path` or lies below it.
 fn is_below(parts: &[&str], path: &[String]) -> bool {
     path.len() <= parts.len() && parts.iter().zip(path).all(|(a, b)| a == b)
 }
@@ -93,8 +94,8 @@ fn is_in_list(schema: &ParquetSchema, leaf: usize) -> bool {
     leaf.is_some_and(|leaf| leaf.max_rep_level > 0)
 }
 
-/// Returns the leaf at a node. A group with a single leaf is accepted, too, if it is tested with `any` or `all`, or if
-/// the leaf is in a list.
+/// Returns the leaf at a node. A group with a single leaf is accepted too if it's tested with `any` or `all`, or if the
+/// leaf is in a list.
 fn leaf_of_node(schema: &ParquetSchema, node: usize, column: &Column) -> Result<usize> {
     let group = schema.nodes().get(node);
     let leaves = group.map_or(0..0, |group| group.leaves.clone());

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-/// A conclusion about a set of rows, reached without looking at their values.
+/// A conclusion about a set of rows, reached without looking at their values. Used to skip rows, or to accept them
+/// without a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// No row is selected.
@@ -17,7 +18,7 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdicts {
     /// The runs of equal verdicts, each with its end and its verdict. The ends are ascending, and the last run ends
-    /// where the row group does. Adjacent runs have different verdicts.
+    /// with the row group. Adjacent runs have different verdicts.
     runs: Vec<(u64, Verdict)>,
 }
 
@@ -29,7 +30,7 @@ impl Verdicts {
         }
     }
 
-    /// Creates verdicts from adjacent runs, each given by the row at which it ends.
+    /// Creates verdicts from adjacent runs, each given by its end.
     pub(crate) fn from_ends(ends: impl IntoIterator<Item = (u64, Verdict)>) -> Self {
         let mut runs: Vec<(u64, Verdict)> = Vec::new();
         for (end, verdict) in ends {
@@ -49,17 +50,17 @@ impl Verdicts {
         }
     }
 
-    /// Returns the verdicts on the conjunction of two conditions, which is the lesser verdict for each row.
+    /// Returns the verdicts on a conjunction, that is, the lesser verdict for each row.
     pub fn and(&self, other: &Self) -> Self {
         self.combine(other, Verdict::min)
     }
 
-    /// Returns the verdicts on the disjunction of two conditions, which is the greater verdict for each row.
+    /// Returns the verdicts on a disjunction, that is, the greater verdict for each row.
     pub(crate) fn or(&self, other: &Self) -> Self {
         self.combine(other, Verdict::max)
     }
 
-    /// Merges two sets of verdicts on one condition. A row that `self` leaves undecided gets its verdict from `other`.
+    /// Merges two sets of verdicts on one condition. Rows left undecided by `self` get their verdict from `other`.
     pub fn refined(&self, other: &Self) -> Self {
         self.combine(other, |one, other| match one {
             Verdict::Some => other,
@@ -79,7 +80,7 @@ impl Verdicts {
         Self::from_ends(ends)
     }
 
-    /// Returns the parts of `ranges`, which must be ascending, whose verdict satisfies `is_wanted`.
+    /// Returns the parts of `ranges` with a verdict that satisfies `is_wanted`. The ranges must be ascending.
     pub fn within(
         &self,
         ranges: &[Range<u64>],

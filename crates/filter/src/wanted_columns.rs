@@ -8,7 +8,7 @@ use super::Predicate;
 use super::predicate::Expression;
 use herringbone_core::cast::Cast;
 
-/// Returns the paths at which a predicate looks, in the names of the wanted schema.
+/// Returns the paths used by a predicate, with the wanted schema's names.
 pub fn tested_paths(predicate: &Predicate) -> Vec<Vec<String>> {
     let parts = predicate.0.parts().into_iter();
     let paths = parts.flat_map(|part| match part {
@@ -19,9 +19,9 @@ pub fn tested_paths(predicate: &Predicate) -> Vec<Vec<String>> {
     paths.collect()
 }
 
-/// The conversion of a file's bounds to the type in which wanted values are compared.
+/// The conversion from a file's bounds to the type used to compare wanted values.
 ///
-/// All of these casts keep the order of values, so that bounds remain bounds.
+/// All of these casts preserve the order of values, so that bounds remain bounds.
 #[derive(Debug, Clone)]
 pub(super) enum BoundsCast {
     /// No conversion, because the file's type and the wanted type have the same order.
@@ -47,8 +47,8 @@ impl BoundsCast {
         }
     }
 
-    /// Returns true if values have the same keys as values of the type `file`. In this case, the bytes of a value in
-    /// the file follow from its key.
+    /// Returns true if values have the same keys as values of the type `file`. If so, the bytes of a value in the file
+    /// follow from its key.
     pub(super) fn keeps_keys(&self, file: &DataType) -> bool {
         use DataType as T;
         let wanted = self.data_type(file);
@@ -60,7 +60,7 @@ impl BoundsCast {
             )
     }
 
-    /// Converts the bounds, or returns `None` if the wanted type cannot represent one of them.
+    /// Converts the bounds, or returns `None` if the wanted type cannot represent them all.
     pub(super) fn apply(&self, bounds: &ArrayRef) -> Option<ArrayRef> {
         match self {
             Self::Keep => Some(bounds.clone()),
@@ -69,8 +69,8 @@ impl BoundsCast {
     }
 }
 
-/// Converts a column's values to the wanted type, but ignores differences in layout. Returns `None` if the wanted type
-/// cannot represent one of them.
+/// Converts a column's values to the wanted type, ignoring differences in layout. Returns `None` if the wanted type
+/// cannot represent them all.
 pub(super) fn as_wanted(values: &ArrayRef, wanted: Option<&DataType>) -> Option<ArrayRef> {
     let Some(wanted) = wanted else {
         return Some(values.clone());
@@ -91,7 +91,7 @@ fn inner_type(data_type: &DataType) -> &DataType {
     }
 }
 
-/// Returns the type of an array's values, in the layout that bounds have.
+/// Returns the type of an array's values, in the layout used for bounds.
 fn values_type(data_type: &DataType) -> DataType {
     match inner_type(data_type) {
         DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,

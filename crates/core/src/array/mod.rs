@@ -127,7 +127,7 @@ pub trait LeafArray: Send + Sync {
     /// Returns the rest of the page, after the values appended or skipped so far.
     fn rest(&self) -> Rest<'_>;
 
-    /// Appends the next `n` values to the new slots `start..start + slots` of `validity`, exactly `n` of which are
+    /// Appends the next `n` values to the new slots `start..start + slots` of `validity`, where exactly `n` slots are
     /// valid.
     fn append_spread(
         &mut self,

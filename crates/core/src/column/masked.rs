@@ -7,8 +7,8 @@ use super::ColumnChunkDecoder;
 use super::selection::end_of_ones;
 use crate::page::BLOCK_LEVELS;
 
-/// The minimum length of a gap worth skipping, in mask words. A word covers 64 rows, none of which are selected in a
-/// gap.
+/// The minimum length of a gap worth skipping, in mask words. A word covers 64 rows, and a gap has no selected rows at
+/// all.
 const GAP_WORDS: usize = 4;
 
 impl ColumnChunkDecoder {

@@ -36,7 +36,7 @@ enum Source {
 }
 
 impl Levels {
-    /// Creates the levels encoded in `section`, none of which may be above `max_level`.
+    /// Creates the levels encoded in `section`. No level may be above `max_level`.
     pub(crate) fn new(section: Option<LevelSection>, max_level: u8) -> Self {
         let source = match section {
             None => Source::Constant(0),

@@ -199,7 +199,7 @@ impl PageReader {
         Ok(Step::Ready(self.walker.header()))
     }
 
-    /// Reserves memory for one request for the chunk's bytes, at least `least` bytes of which are needed.
+    /// Reserves memory for one request for the chunk's bytes. At least `least` bytes are needed.
     fn reserve_window(&self, memory: &mut ColumnMemory, least: u64) -> Result<()> {
         let chunk = &self.range;
         let window = self.usual_window().max(least).min(chunk.end - chunk.start);

@@ -1,4 +1,5 @@
-//! Bloom filters that we probe in place in the file. A probe reads the header, and then one block per value.
+//! Probes bloom filters in place in the file. A probe reads the header first, followed by one block per value, so that
+//! large filters don't have to be read.
 
 use std::ops::Range;
 
@@ -15,8 +16,7 @@ use herringbone_schema::ParquetSchema;
 
 use crate::{Literal, hashes_of_value};
 
-/// The number of bytes that we read first. It far exceeds the size of a header, and the number of bytes that encryption
-/// adds to the bits.
+/// The number of bytes to read first. Headers are far smaller, and so is encryption's overhead on the bits.
 const USUAL_HEADER: u64 = 64;
 
 /// A probe of a column chunk's bloom filter (format, "Parquet Bloom Filter").
@@ -26,7 +26,7 @@ const USUAL_HEADER: u64 = 64;
 /// hash of a value → poll → Need(32 bytes of the file) → supply → poll → Ready(maybe, or no)
 /// ```
 ///
-/// In an encrypted filter, all bits are one module, so we read them once and retain them.
+/// An encrypted filter's bits are a single module, so we read them once and retain them.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -61,7 +61,7 @@ const USUAL_HEADER: u64 = 64;
 #[derive(Debug, Clone)]
 pub struct BloomFilterProbe {
     start: u64,
-    /// The byte count of header and bits, according to the chunk's metadata.
+    /// The byte count of header plus bits, according to the chunk's metadata.
     length: Option<i32>,
     file_length: u64,
     /// The column's path, for errors.
@@ -106,7 +106,7 @@ impl BloomFilterProbe {
         Self { cipher, ..self }
     }
 
-    /// Supplies requested bytes of the file, which start at `offset`.
+    /// Supplies requested bytes of the file, starting at `offset`.
     pub fn supply(&mut self, offset: u64, bytes: Bytes) {
         self.bytes = (offset, bytes);
     }
@@ -129,7 +129,7 @@ impl BloomFilterProbe {
         (length <= available.len()).then(|| available.slice(..length))
     }
 
-    /// Returns the header, or the range of the file that we need to decode it.
+    /// Returns the header, or the file range needed to decode it.
     ///
     /// # Errors
     /// Fails with [`Corrupt`](herringbone_format::ErrorKind::Corrupt) if the header is invalid, or if the chunk's
@@ -152,9 +152,9 @@ impl BloomFilterProbe {
         Ok(Step::Ready(header))
     }
 
-    /// Checks the filter's size according to its header, which has `header_bytes` bytes, against the chunk's metadata.
-    /// If they differ, one of them is wrong, and we must not use the filter: bits from a wrong place would rule out
-    /// values that the chunk has.
+    /// Checks the filter's size according to its header of `header_bytes` bytes against the chunk's metadata. If they
+    /// differ, one is wrong, and we must not use the filter, since bits from a wrong place would rule out values that
+    /// the chunk does have.
     fn check_length(&self, header: &BloomFilterHeader, header_bytes: u64) -> Result<()> {
         let Some(length) = self.length else {
             return Ok(());
@@ -162,7 +162,7 @@ impl BloomFilterProbe {
         let found = header_bytes.saturating_add(num_bytes(header));
         let is_right = match (u64::try_from(length), &self.cipher) {
             (Ok(length), None) => found == length,
-            // With encryption, the length includes the bytes that it adds.
+            // With encryption, the length includes its overhead.
             (Ok(length), Some(_)) => found <= length,
             (Err(_), _) => false,
         };
@@ -205,7 +205,7 @@ impl BloomFilterProbe {
         Ok(self.start..end)
     }
 
-    /// Returns the filter's end in the file, if we know it. We know it once the header is decoded or, for an encrypted
+    /// Returns the filter's end in the file, if known. It's known once the header is decoded or, for an encrypted
     /// filter, [with its bits](Self::poll_bits).
     #[must_use]
     pub fn end(&self) -> Option<u64> {
@@ -216,10 +216,10 @@ impl BloomFilterProbe {
         }
     }
 
-    /// Returns all bits of the filter, or the range of the file that we need to decode them.
+    /// Returns all of the filter's bits, or the file range needed to decode them.
     ///
     /// # Errors
-    /// Fails for the reasons that [`Self::poll_header`] lists. Also fails with
+    /// Fails for the same reasons as [`Self::poll_header`]. Also fails with
     /// [`Corrupt`](herringbone_format::ErrorKind::Corrupt) if the bits lie outside the file.
     pub fn poll_bits(&mut self, limits: &Limits) -> Result<Step<Bytes>> {
         if let Some((bits, _)) = &self.decrypted {
@@ -278,12 +278,12 @@ impl BloomFilterProbe {
         error.at_offset(offset).in_column(&self.column)
     }
 
-    /// Returns true if the column chunk may contain a value with this [hash](herringbone_core::bloom_filter::hash()),
-    /// or the range of the file that we need to decide this. If the answer is false, the chunk does not contain the
-    /// value. If the format does not define the filter's algorithm, hash or compression, the answer is true.
+    /// Returns true if the column chunk might contain a value with this [hash](herringbone_core::bloom_filter::hash()),
+    /// or the file range needed to decide this. If the answer is false, the chunk certainly doesn't contain the value.
+    /// The answer is always true if the format does not define the filter's algorithm, hash or compression.
     ///
     /// # Errors
-    /// Fails for the reasons that [`Self::poll_bits`] lists.
+    /// Fails for the same reasons as [`Self::poll_bits`].
     pub fn poll(&mut self, hash: u64, limits: &Limits) -> Result<Step<bool>> {
         let header = match self.poll_header(limits)? {
             Step::Need(range) => return Ok(Step::Need(range)),
@@ -319,7 +319,8 @@ impl BloomFilterProbe {
     }
 }
 
-/// A column chunk's bloom filter with all of its bits, which you can keep in a cache.
+/// A column chunk's bloom filter with all of its bits. You can keep it in a cache to test many values without further
+/// reads.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -365,8 +366,8 @@ impl ColumnBloomFilter {
         }
     }
 
-    /// Returns false if the column chunk does not contain the value. Returns true if the chunk may contain it, or if
-    /// the filter cannot decide that.
+    /// Returns false if the column chunk certainly doesn't contain the value. Otherwise the chunk might contain it, or
+    /// the filter cannot decide.
     ///
     /// # Errors
     /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the column's values cannot be compared with
@@ -379,7 +380,7 @@ impl ColumnBloomFilter {
         Ok(hashes.iter().any(|hash| filter.check_hash(*hash)))
     }
 
-    /// Returns the number of heap bytes that the bits take. The schema is shared with the file.
+    /// Returns the heap bytes used by the bits. The schema isn't counted, because it's shared with the file.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.filter.as_ref().map_or(0, BloomFilter::heap_bytes)

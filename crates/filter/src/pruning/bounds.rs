@@ -9,14 +9,14 @@ use herringbone_schema::{Conversion, Int96Overflow, ParquetSchema, SchemaOptions
 
 use herringbone_core::array::{LeafArray, LeafType, leaf_array};
 
-/// The byte width of the widest FixedSizeBinary to which we decode bounds. A slot takes this memory even without a
-/// bound, whereas a missing bound takes only one or two bytes of the file.
+/// The byte width of the widest FixedSizeBinary used for decoded bounds. Every slot takes this memory, even if its
+/// bound is missing and only takes one or two bytes of the file.
 const WIDEST_SLOT: usize = 64;
 
-/// A decoder for one column's bounds.
+/// A decoder for one column's bounds. Used to turn raw bytes from statistics and page indexes into comparable values.
 ///
 /// Bounds have the bytes of PLAIN values, but byte arrays omit their length (parquet.thrift, `Statistics`). We decode
-/// them to the Arrow type that the Parquet schema alone gives the column, and ignore the Arrow schema embedded in a
+/// them to the column's Arrow type according to the Parquet schema alone, ignoring any Arrow schema embedded in the
 /// file. Bounds of type FixedSizeBinary with more than 64 bytes become Binary, so that a missing bound takes no memory.
 #[derive(Debug)]
 pub struct BoundsDecoder {
@@ -53,7 +53,7 @@ impl BoundsDecoder {
         })
     }
 
-    /// Creates a decoder for the bounds of a column that a read decodes to this type.
+    /// Creates a decoder for the bounds of a column, using the type a read decodes it to.
     pub(super) fn of_type(leaf_type: LeafType, name: &str) -> Self {
         Self {
             field: Field::new(name, leaf_type.data_type.clone(), true),
@@ -67,7 +67,7 @@ impl BoundsDecoder {
         &self.field
     }
 
-    /// Returns one value per bound. It is null if the bound is missing, or if its bytes are not a value of the type.
+    /// Returns one value per bound, or null if the bound is missing or not a value of the type.
     ///
     /// # Errors
     /// Fails with [`Unsupported`](herringbone_format::ErrorKind::Unsupported) if the column has no Arrow array.
@@ -91,8 +91,8 @@ impl BoundsDecoder {
         Ok(decoded.unwrap_or_else(|_| new_null_array(self.field.data_type(), bounds.len())))
     }
 
-    /// Encodes the bounds with a value's length that satisfy `keep` as a PLAIN page. Also returns which bounds these
-    /// are.
+    /// Encodes the bounds that have a value's length and satisfy `keep` as a PLAIN page. Also returns which bounds were
+    /// kept.
     fn plain(
         &self,
         bounds: &[Option<&[u8]>],
@@ -135,7 +135,7 @@ impl BoundsDecoder {
     }
 }
 
-/// Creates an array from PLAIN values, which fill the valid slots.
+/// Creates an array from PLAIN values for its valid slots.
 fn finish(array: &mut dyn LeafArray, values: Vec<u8>, validity: &[bool]) -> Result<ArrayRef> {
     let num_values = validity.iter().filter(|valid| **valid).count();
     let mut slots = Bitmap::new();

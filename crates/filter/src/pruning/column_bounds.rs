@@ -20,17 +20,17 @@ use herringbone_core::array::LeafType;
 use super::BoundsDecoder;
 use super::index_trust::{IndexTrust, has_true_bounds};
 
-/// A file's metadata about a leaf's values. The leaf may be nested. There is one slot per row group, or per page of a
-/// column chunk, in file order. A slot is null if the metadata is missing or unusable.
+/// A file's metadata about a leaf's values, where the leaf may be nested. There is one slot per row group, or per page
+/// of a column chunk, in file order. A slot is null if the metadata is missing or unusable.
 ///
-/// [`ColumnBoundsDecoder`] decodes bounds to the type that the Parquet schema alone gives the column. FixedSizeBinary
+/// [`ColumnBoundsDecoder`] decodes bounds to the column's type according to the Parquet schema alone. FixedSizeBinary
 /// of more than 64 bytes is an exception: its bounds are Binary, so that a null slot takes no memory. The plan of a
 /// read decodes bounds to the type of its batches. Bounds hold for all values that are neither null nor NaN: none is
-/// below `min` or above `max`, though neither of these need occur.
+/// below `min` or above `max`, though neither bound has to occur as a value.
 ///
-/// Columns without an order, such as INT96 and geometries, have no bounds. A bound is null if it is NaN or does not
-/// have the bytes of a value. Both bounds are null if the lower one is above the upper one. A floating-point bound of
-/// zero has the sign with which it holds for both zeros.
+/// Columns without an order, such as INT96 and geometries, have no bounds. A bound is null if it's NaN or doesn't have
+/// the bytes of a value. Both bounds are null if the lower bound is above the upper bound. A floating-point bound of
+/// zero has whichever sign makes it hold for both zeros.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -60,22 +60,22 @@ pub struct ColumnBounds {
     pub min: ArrayRef,
     /// The upper bounds.
     pub max: ArrayRef,
-    /// True if the lower bound is a value that occurs.
+    /// True if the lower bound is an actual value.
     pub is_min_exact: BooleanArray,
-    /// True if the upper bound is a value that occurs.
+    /// True if the upper bound is an actual value.
     pub is_max_exact: BooleanArray,
     /// The number of nulls. Below lists, this includes empty and missing lists, which have no value.
     pub null_counts: UInt64Array,
     /// The number of NaNs.
     pub nan_counts: UInt64Array,
-    /// The number of distinct values, which few writers count.
+    /// The number of distinct values. In practice, few writers count them.
     pub distinct_counts: UInt64Array,
     /// The number of rows.
     pub row_counts: UInt64Array,
 }
 
 impl ColumnBounds {
-    /// Creates the bounds of a column that the file lacks. All slots of `values` have the column's constant value, or
+    /// Creates the bounds of a column missing from the file. All slots of `values` have the column's constant value, or
     /// null.
     ///
     /// # Errors
@@ -108,10 +108,11 @@ impl ColumnBounds {
         })
     }
 
-    /// Converts the bounds with a function that keeps their order. Bounds that the function cannot convert become null.
+    /// Converts the bounds with a function that keeps their order. Bounds become null if the function cannot convert
+    /// them.
     ///
     /// # Errors
-    /// Returns the error of the function if it cannot even convert a null.
+    /// Fails with the function's error if it cannot even convert a null.
     #[doc(hidden)] // For the plan of a read.
     pub fn converted(self, convert: impl Fn(&ArrayRef) -> Result<ArrayRef>) -> Result<Self> {
         let convert = |bounds: &ArrayRef| {
@@ -137,12 +138,12 @@ impl ColumnBounds {
 #[derive(Debug)]
 pub struct ColumnBoundsDecoder {
     decoder: BoundsDecoder,
-    /// The decoder to the type of a read, which we apply to the usable bounds.
+    /// The decoder for the type used by a read, applied to the usable bounds.
     read: Option<BoundsDecoder>,
     order: ColumnOrderKind,
     /// True if `min_value` and `max_value` follow the order in `order`.
     is_ordered: bool,
-    /// True if the older `min` and `max` follow the order in `order`. Writers compared these as signed values.
+    /// True if the older `min` and `max` follow the order in `order`. Writers compared those as signed values.
     is_signed: bool,
     leaf: usize,
     trust: IndexTrust,
@@ -194,7 +195,7 @@ impl ColumnBoundsDecoder {
         })
     }
 
-    /// Makes the decoder decode bounds to the type to which a read decodes the leaf.
+    /// Makes the decoder use the type that a read decodes the leaf to.
     #[doc(hidden)] // For the plan of a read.
     #[must_use]
     pub fn as_read(self, leaf_type: LeafType) -> Self {
@@ -291,7 +292,7 @@ impl ColumnBoundsDecoder {
                 ..counts
             };
         }
-        // The writers of the older bounds compared values as signed, whatever the column was.
+        // Writers of the older bounds compared values as signed, regardless of the column.
         match self.is_signed {
             true => Slot {
                 min: statistics.min.as_deref(),
@@ -341,13 +342,13 @@ impl ColumnBoundsDecoder {
     }
 }
 
-/// Decodes the bounds that are valid in `usable` to the type of a read.
+/// Decodes the valid bounds in `usable` to a read's type.
 fn as_read<'a>(
     read: &BoundsDecoder,
     usable: &ArrayRef,
     bounds: impl Iterator<Item = Option<&'a [u8]>>,
 ) -> Result<ArrayRef> {
-    // Zeros may have received another sign, so we take their bytes from `usable`.
+    // Zeros might have changed sign, so we take their bytes from `usable`.
     let zeros = zeros(usable);
     let bounds = bounds.zip(&zeros).enumerate();
     let bounds: Vec<Option<&[u8]>> = bounds
@@ -359,7 +360,7 @@ fn as_read<'a>(
     read.decode(&bounds)
 }
 
-/// Returns the bytes of the floating-point bounds that are zero, and `None` for all others.
+/// Returns the bytes of zero floating-point bounds, or `None` for all other bounds.
 fn zeros(bounds: &ArrayRef) -> Vec<Option<Vec<u8>>> {
     macro_rules! of {
         ($type:ty, $zero:expr) => {
@@ -398,7 +399,7 @@ fn rows_of_pages(offsets: &OffsetIndex, num_rows: u64) -> Result<Vec<u64>> {
     })
 }
 
-/// Removes floating-point bounds that are NaN, and gives zeros the sign with which the bound holds for both zeros.
+/// Removes NaN bounds and adjusts the sign of zero bounds, so that they hold for both zeros.
 fn of_numbers(bounds: &ArrayRef, is_min: bool) -> Result<ArrayRef> {
     macro_rules! of {
         ($type:ty, $zero:expr) => {{
@@ -421,7 +422,7 @@ fn of_numbers(bounds: &ArrayRef, is_min: bool) -> Result<ArrayRef> {
     }
 }
 
-/// Sets both bounds to null in each slot in which the lower one is above the upper one.
+/// Sets both bounds to null in any slot whose lower bound is above its upper bound.
 fn without_contradictions(min: ArrayRef, max: ArrayRef) -> Result<(ArrayRef, ArrayRef)> {
     let invalid = |error| Error::unsupported(format!("bounds cannot be compared: {error}"));
     if min.data_type().is_nested() || min.data_type().is_null() {

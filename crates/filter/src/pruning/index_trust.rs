@@ -1,5 +1,5 @@
-//! The trust in column indexes. Some writers get parts of them wrong, which we notice because other parts of the file
-//! contradict them.
+//! Decides how far to trust column indexes. Some writers get parts of them wrong, and we notice when other parts of the
+//! file contradict them.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use herringbone_schema::{ColumnOrderKind, Leaf};
 
 use herringbone_core::created_by::CreatedBy;
 
-/// Returns false if the file's writer is known to get the bounds of columns with this order wrong.
+/// Returns false if the file's writer is known to write wrong bounds for columns with this order.
 pub fn has_true_bounds(metadata: &FileMetadata, order: ColumnOrderKind) -> bool {
     let writer = CreatedBy::new(metadata.created_by());
     !(writer.compares_decimals_as_bytes && order == ColumnOrderKind::SignedBytes)
@@ -41,12 +41,12 @@ impl IndexTrust {
         index.min_values.get(page).filter(|_| has_values)
     }
 
-    /// Returns a page's upper bound. Returns `None` if the index claims that the page has no values, or if some values
-    /// may lie above the bound.
+    /// Returns a page's upper bound, or `None` if the index claims that the page has no values or if some values might
+    /// exceed the bound.
     pub(crate) fn max(self, index: &ColumnIndex, page: usize) -> Option<&[u8]> {
         let has_values = index.null_pages.get(page) == Some(&false);
         let max = index.max_values.get(page).filter(|_| has_values)?;
-        // A bound that consists only of 0xFF bytes may be a truncated value that could not be raised.
+        // A bound of only 0xFF bytes might be a truncated value that could not be incremented.
         let is_greatest = !max.is_empty() && max.iter().all(|byte| *byte == u8::MAX);
         let may_be_truncated = self.has_byte_arrays && (self.truncates_upper_bounds || is_greatest);
         (!may_be_truncated).then_some(max)
@@ -83,7 +83,7 @@ impl IndexTrust {
         })
     }
 
-    /// Extracts a page's counts of each level up to `max_level` from a histogram that covers all pages.
+    /// Extracts a page's counts of each level up to `max_level` from a histogram of all pages.
     fn levels_of(
         self,
         histograms: &Option<Vec<i64>>,
@@ -93,7 +93,7 @@ impl IndexTrust {
         let length = usize::from(max_level) + 1;
         let start = page.checked_mul(length)?;
         let levels = histograms.as_ref()?.get(start..start.checked_add(length)?);
-        // Writers omit the histogram if there is only one level in the column.
+        // Writers omit the histogram if the column only has one level.
         levels.filter(|_| max_level > 0)
     }
 }

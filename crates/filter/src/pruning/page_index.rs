@@ -1,4 +1,4 @@
-//! The two indexes of a column chunk, which its metadata locates.
+//! Locates and decodes a column chunk's two indexes.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use herringbone_format::{ColumnChunk, ColumnIndex, Error, Limits, OffsetIndex, R
 /// A function that decodes an index from its bytes.
 type Decode<T> = fn(&[u8], &Limits) -> Result<T>;
 
-/// The location and decoding of one of the two indexes of a column chunk (format, "Page Index").
+/// A decoder for one of a column chunk's two indexes, with its location in the file (format, "Page Index").
 ///
 /// ```text
 /// range() → bytes of the file → decode()
@@ -74,7 +74,7 @@ impl IndexDecoder<OffsetIndex> {
     /// Returns the decoder for a chunk's offset index, if it has one, in a file of `file_length` bytes.
     ///
     /// # Errors
-    /// Fails for the reasons that [`IndexDecoder::of_column`] lists.
+    /// Fails for the same reasons as [`IndexDecoder::of_column`].
     pub fn of_offsets(
         chunk: &ColumnChunk,
         file_length: u64,

@@ -1,4 +1,4 @@
-//! The page indexes that reads have decoded, and a cache for them.
+//! Page indexes decoded by reads, and a cache for them.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -11,22 +11,22 @@ use herringbone_format::{ColumnIndex, OffsetIndex};
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct PageIndexCell {
-    /// The bounds and null counts of the chunk's pages, or `None` if the chunk has no column index.
+    /// The pages' bounds and null counts, or `None` if the chunk has no column index.
     pub columns: Option<Arc<ColumnIndex>>,
-    /// The locations and first rows of the chunk's pages, or `None` if the chunk has no offset index.
+    /// The pages' locations and first rows, or `None` if the chunk has no offset index.
     pub offsets: Option<Arc<OffsetIndex>>,
-    /// The first data page, or `None` if no read has looked at its header. A read compares it with the offset index
-    /// before it skips pages, because some writers count rows wrongly.
+    /// The first data page, or `None` if no read has looked at its header. Reads compare it with the offset index
+    /// before skipping pages, because some writers count rows wrongly.
     pub first_page: Option<FirstPage>,
 }
 
-/// The first data page of a column chunk, as its header describes it.
+/// A column chunk's first data page, as described by its header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FirstPage {
-    /// The number of the page's levels, which is one per value or null.
+    /// The page's level count, one per value or null.
     pub levels: u64,
-    /// The number of the page's rows, if the header has it.
+    /// The page's row count, if the header has it.
     pub rows: Option<u64>,
 }
 
@@ -56,7 +56,7 @@ impl PageIndexCell {
         self
     }
 
-    /// Returns the number of heap bytes that the indexes take.
+    /// Returns the heap bytes used by the indexes.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         // An `Arc` stores two counts before its value.
@@ -72,7 +72,8 @@ impl PageIndexCell {
     }
 }
 
-/// A cache for the page indexes of one file, which must limit its memory itself.
+/// A cache for one file's page indexes. Implement this to keep decoded indexes in a cache of your own. Note that the
+/// cache must limit its memory itself.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -108,26 +109,26 @@ impl PageIndexCell {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait PageIndexCache: Debug + Send + Sync {
-    /// Returns the indexes of the column chunk with these ordinals of row group and leaf.
+    /// Returns the indexes of a column chunk, given its row group and leaf ordinals.
     fn get(&self, row_group: usize, leaf: usize) -> Option<PageIndexCell>;
 
-    /// Adds the column chunk's indexes, which a read has decoded.
+    /// Adds a column chunk's indexes after a read has decoded them.
     fn add(&self, row_group: usize, leaf: usize, cell: PageIndexCell);
 }
 
-/// The decoded page indexes of a file, by row group ordinal and leaf ordinal.
+/// A file's decoded page indexes, by row group and leaf ordinal.
 ///
-/// The file's handle shares them with the plans of its reads.
+/// The file handle shares them with its read plans.
 #[derive(Debug, Default)]
 pub struct PageIndexCells {
     cells: Mutex<HashMap<(usize, usize), PageIndexCell>>,
     is_frozen: bool,
-    /// The cache for the indexes that reads decode, if the caller supplied one.
+    /// The caller's cache for decoded indexes, if there is one.
     cache: Option<Arc<dyn PageIndexCache>>,
 }
 
 impl PageIndexCells {
-    /// Creates empty cells that look into a cache for the indexes that they lack.
+    /// Creates empty cells that fall back to a cache for missing indexes.
     #[must_use]
     pub fn of_cache(cache: Arc<dyn PageIndexCache>) -> Self {
         Self {
@@ -146,7 +147,7 @@ impl PageIndexCells {
         }
     }
 
-    /// Returns a copy with the cells added so far, to which no more can be added.
+    /// Returns a read-only copy with the cells added so far.
     #[must_use]
     pub fn frozen(&self) -> Self {
         Self {
@@ -169,8 +170,8 @@ impl PageIndexCells {
         }
     }
 
-    /// Adds indexes that a read has used to the cache, if there is one. If the cells have the column chunk already, its
-    /// cell receives the first page, so that the next use needs no header.
+    /// Adds the indexes used by a read to the cache, if there is one. If the column chunk already has a cell, that cell
+    /// receives the first page, so that the next use needs no header.
     pub fn add_found(&self, row_group: usize, leaf: usize, cell: PageIndexCell) {
         if !self.is_frozen
             && let Some(own) = self.lock().get_mut(&(row_group, leaf))
@@ -187,12 +188,12 @@ impl PageIndexCells {
         *self.lock() = HashMap::new();
     }
 
-    /// Returns the number of heap bytes that the cells take.
+    /// Returns the heap bytes used by the cells.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let cells = self.lock();
         let cell = size_of::<((usize, usize), PageIndexCell)>() + 1;
-        // A hash table leaves one of eight buckets free.
+        // A hash table leaves one in eight buckets free.
         let places = match cells.capacity() {
             0 => 0,
             capacity => (capacity + capacity / 7).next_power_of_two(),
