@@ -1,4 +1,4 @@
-//! The header of a bloom filter. The bits of the filter follow it.
+//! The header of a bloom filter, stored right before the filter's bits.
 
 use crate::{
     Error, Limits, Result,
@@ -8,8 +8,8 @@ use crate::{
     },
 };
 
-/// The maximum number of bytes in a bloom filter's header. Headers have fewer than 20, so this leaves room for later
-/// fields.
+/// The maximum size of a bloom filter header in bytes. In practice headers have fewer than 20 bytes, so this leaves
+/// room for future fields.
 const HEADER_BYTES: usize = 1024;
 
 thrift_struct! {
@@ -35,7 +35,7 @@ macro_rules! single_union {
         pub enum $name {
             $(#[$variant_meta])*
             $variant,
-            /// An id that this version does not know, or 0 if no field was set.
+            /// An id unknown to this version, or 0 if no field was set.
             Unknown(i16),
         }
 
@@ -61,15 +61,15 @@ macro_rules! single_union {
 }
 
 single_union! {
-    /// The algorithm that selects the bits of a bloom filter.
+    /// The algorithm for selecting a bloom filter's bits.
     BloomFilterAlgorithm {
-        /// Blocks of 256 bits, in which a value sets one bit in each 32-bit word of a block.
+        /// Blocks of 256 bits, where each value sets one bit in each of a block's 32-bit words.
         Block
     }
 }
 
 single_union! {
-    /// The hash function for the values of a bloom filter.
+    /// The hash function for a bloom filter's values.
     BloomFilterHash {
         /// XXH64 with seed 0 of the PLAIN value. Byte arrays are hashed without their length.
         Xxhash
@@ -85,8 +85,8 @@ single_union! {
 }
 
 impl BloomFilterHeader {
-    /// Decodes the header at the start of `bytes`, and returns it with its byte count. Returns `None` if `bytes` end
-    /// inside the header.
+    /// Decodes the header at the start of `bytes` and returns it with its byte count, or `None` if `bytes` end inside
+    /// the header.
     ///
     /// # Errors
     /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the header is malformed, with the byte in the message,

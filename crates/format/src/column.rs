@@ -1,4 +1,4 @@
-//! Column chunks. Each of them has one column of one row group.
+//! Column chunks, each with one column of one row group.
 
 use crate::{
     CompressionCodec, Encoding, GeospatialStatistics, KeyValue, PageType, SizeStatistics,
@@ -25,37 +25,37 @@ thrift_struct! {
     /// ```
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct ColumnChunk {
-        /// The path of the file with the data, relative to this file. It is absent if the data is in this file.
+        /// The path of the file with the data, relative to this file. Usually absent, because the data is in this file.
         1: optional file_path: String,
         /// A deprecated and unreliable offset.
         2: required file_offset: i64,
-        /// The metadata. This is absent if it is in `encrypted_column_metadata`.
+        /// The metadata, unless it's in `encrypted_column_metadata`.
         3: optional meta_data: ColumnMetaData,
-        /// The file offset of the offset index.
+        /// The offset index's file offset.
         4: optional offset_index_offset: i64,
-        /// The size of the offset index in bytes.
+        /// The offset index's size in bytes.
         5: optional offset_index_length: i32,
-        /// The file offset of the column index.
+        /// The column index's file offset.
         6: optional column_index_offset: i64,
-        /// The size of the column index in bytes.
+        /// The column index's size in bytes.
         7: optional column_index_length: i32,
-        /// The way in which the chunk is encrypted.
+        /// The chunk's encryption.
         8: optional crypto_metadata: RawStruct,
-        /// The metadata as encrypted with the column's own key.
+        /// The metadata, encrypted with the column's own key.
         9: optional encrypted_column_metadata: Vec<u8>,
     }
 }
 
 thrift_struct! {
-    /// The fields of a [`ColumnChunk`] that we need to read its pages. We skip all other fields, such as statistics,
-    /// because this pays off for many thousands of chunks.
+    /// The fields of a [`ColumnChunk`] needed to read its pages. All other fields, such as statistics, are skipped,
+    /// which pays off for many thousands of chunks.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub(crate) struct ColumnChunkLayout {
-        /// The file that contains the chunk, if it is not this one.
+        /// The file containing the chunk, unless it's this file.
         1: optional file_path: String,
-        /// The metadata that we need to read pages.
+        /// The metadata needed to read pages.
         3: optional meta_data: ColumnLayout,
-        /// The way in which the chunk is encrypted.
+        /// The chunk's encryption.
         8: optional crypto_metadata: RawStruct,
         /// The metadata as a separate module.
         9: optional encrypted_column_metadata: Vec<u8>,
@@ -72,9 +72,9 @@ thrift_struct! {
         4: required codec: CompressionCodec,
         /// The number of values including nulls, not negative.
         5: count num_values: i64,
-        /// The size of all pages after decompression in bytes, including their headers. It is for information only.
+        /// The total size of decompressed pages in bytes, including headers. For information only.
         6: required total_uncompressed_size: i64,
-        /// The size of all pages in the file in bytes, including their headers, not negative.
+        /// The total size of pages in the file in bytes, including headers, not negative.
         7: count total_compressed_size: i64,
         /// The file offset of the first data page, not negative.
         9: count data_page_offset: i64,
@@ -91,22 +91,22 @@ thrift_struct! {
         1: required type_: Type,
         /// All encodings in the chunk, including the encodings of levels.
         2: required encodings: Vec<Encoding>,
-        /// The leaf path without the root. It is empty if the writer omitted it.
+        /// The leaf path without the root, or empty if the writer omitted it.
         3: or_default path_in_schema: Vec<String>,
         /// The compression of pages.
         4: required codec: CompressionCodec,
         /// The number of values including nulls, not negative.
         5: count num_values: i64,
-        /// The size of all pages after decompression in bytes, including their headers. Do not rely on it, because it
-        /// is wrong in some files.
+        /// The total size of decompressed pages in bytes, including headers. Don't rely on this, because it's wrong in
+        /// some files.
         6: required total_uncompressed_size: i64,
-        /// The size of all pages in the file in bytes, including their headers, not negative.
+        /// The total size of pages in the file in bytes, including headers, not negative.
         7: count total_compressed_size: i64,
-        /// Key-value pairs that the writer added.
+        /// Key-value pairs added by the writer.
         8: optional key_value_metadata: Vec<KeyValue>,
         /// The file offset of the first data page, not negative.
         9: count data_page_offset: i64,
-        /// The offset of the index page. Writers never write such a page.
+        /// The index page's offset. In practice writers never write such a page.
         10: optional index_page_offset: i64,
         /// The file offset of the dictionary page. Some writers use 0 if there is no dictionary page.
         11: optional dictionary_page_offset: i64,
@@ -114,9 +114,9 @@ thrift_struct! {
         12: optional statistics: Statistics,
         /// The number of pages for each page type and encoding.
         13: optional encoding_stats: Vec<PageEncodingStats>,
-        /// The file offset of the bloom filter's header.
+        /// The bloom filter header's file offset.
         14: optional bloom_filter_offset: i64,
-        /// The size of the bloom filter in bytes, including its header.
+        /// The bloom filter's size in bytes, including its header.
         15: optional bloom_filter_length: i32,
         /// The values' size in memory, and histograms of levels.
         16: optional size_statistics: SizeStatistics,

@@ -1,8 +1,8 @@
 //! The enums of `parquet.thrift`.
 //!
-//! A file may contain ids assigned after this code was written. We keep an unknown id of a storage format as `Unknown`,
-//! so that the other columns stay readable and the error can name the id. Only [`Type`] and [`Repetition`] are closed,
-//! because without them there is no schema.
+//! A file might contain ids assigned after this code was written. If a storage format's id is unknown, we keep it as
+//! `Unknown`, so that other columns stay readable and the error can name the id. Only [`Type`] and [`Repetition`] are
+//! closed, because without them there is no schema.
 
 use std::fmt;
 
@@ -21,12 +21,12 @@ macro_rules! open_enum {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum $name {
             $( $(#[$variant_meta])* $variant, )+
-            /// An id that this version does not know.
+            /// An id unknown to this version.
             Unknown(i32),
         }
 
         impl $name {
-            /// All values that this version knows.
+            /// All values known to this version.
             pub const ALL: &'static [Self] = &[$( Self::$variant, )+];
 
             /// Returns the value with this Thrift id. Unknown ids are retained.
@@ -65,7 +65,7 @@ macro_rules! open_enum {
         }
 
         impl fmt::Display for $name {
-            /// Formats the name that the specification uses.
+            /// Formats the specification's name.
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self {
                     $( Self::$variant => f.pad($text), )+
@@ -89,7 +89,7 @@ macro_rules! closed_enum {
         }
 
         impl $name {
-            /// All values that this version knows.
+            /// All values known to this version.
             pub const ALL: &'static [Self] = &[$( Self::$variant, )+];
 
             /// Returns the value with this Thrift id, if there is one.
@@ -101,7 +101,7 @@ macro_rules! closed_enum {
                 }
             }
 
-            /// Returns the value with this Thrift id, which `reader` has just read.
+            /// Returns the value with this Thrift id, just read by `reader`.
             ///
             /// **Errors**: unsupported if the id is unknown.
             pub(crate) fn known(id: i32, reader: &CompactReader<'_>) -> Result<Self> {
@@ -135,7 +135,7 @@ macro_rules! closed_enum {
         }
 
         impl fmt::Display for $name {
-            /// Formats the name that the specification uses.
+            /// Formats the specification's name.
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.pad(match self {
                     $( Self::$variant => $text, )+
@@ -160,9 +160,9 @@ closed_enum! {
         Float = 4 "FLOAT",
         /// IEEE 754 binary64.
         Double = 5 "DOUBLE",
-        /// Any number of bytes, with a length before each value.
+        /// Any number of bytes, with a length prefix before each value.
         ByteArray = 6 "BYTE_ARRAY",
-        /// A fixed number of bytes per value, which the schema element's `type_length` gives.
+        /// A fixed number of bytes per value, given by the schema element's `type_length`.
         FixedLenByteArray = 7 "FIXED_LEN_BYTE_ARRAY",
     }
 }
@@ -185,8 +185,7 @@ open_enum! {
     Encoding {
         /// Values one after another.
         Plain = 0 "PLAIN",
-        /// Indices into a dictionary, under an older name. The name is also used for the values of the dictionary page
-        /// itself.
+        /// Indices into a dictionary, under an older name. Dictionary pages use this name for their values too.
         PlainDictionary = 2 "PLAIN_DICTIONARY",
         /// Runs of repeated or bit-packed values (the hybrid encoding).
         Rle = 3 "RLE",
@@ -200,7 +199,7 @@ open_enum! {
         DeltaByteArray = 7 "DELTA_BYTE_ARRAY",
         /// Indices into a dictionary.
         RleDictionary = 8 "RLE_DICTIONARY",
-        /// The first bytes of all values, then all second bytes, and so on.
+        /// The first bytes of all values, followed by all second bytes, and so on.
         ByteStreamSplit = 9 "BYTE_STREAM_SPLIT",
         /// Floating-point numbers as scaled integers, with exceptions.
         Alp = 10 "ALP",
@@ -228,8 +227,8 @@ impl std::str::FromStr for Encoding {
 }
 
 impl Encoding {
-    /// Returns the physical types whose values this encoding supports, according to `Encodings.md`. The list is empty
-    /// if the encoding is only for levels, or unknown.
+    /// Returns the physical types supported by this encoding, according to `Encodings.md`. The list is empty if the
+    /// encoding is unknown or only for levels.
     #[must_use]
     pub fn serves(self) -> &'static [Type] {
         use Type::{Boolean, ByteArray, Double, FixedLenByteArray, Float, Int32, Int64};
@@ -260,7 +259,7 @@ open_enum! {
         Lzo = 3 "LZO",
         /// Brotli.
         Brotli = 4 "BROTLI",
-        /// LZ4 in Hadoop's framing, or in any other form that old writers called LZ4. It is deprecated.
+        /// LZ4 in Hadoop's framing, or any other form called LZ4 by old writers. Deprecated in favour of `LZ4_RAW`.
         Lz4 = 5 "LZ4",
         /// Zstandard frames.
         Zstd = 6 "ZSTD",
@@ -277,7 +276,7 @@ open_enum! {
         DataPage = 0 "DATA_PAGE",
         /// An index page. This type is reserved but never written.
         IndexPage = 1 "INDEX_PAGE",
-        /// The values that a chunk's dictionary indices refer to.
+        /// The dictionary values referred to by a chunk's indices.
         DictionaryPage = 2 "DICTIONARY_PAGE",
         /// Levels and values, version 2.
         DataPageV2 = 3 "DATA_PAGE_V2",
@@ -285,7 +284,7 @@ open_enum! {
 }
 
 impl PageType {
-    /// Returns true if pages of this type contain values of the column. Readers skip all other pages.
+    /// Returns true if pages of this type contain column values. Readers skip all other pages.
     #[must_use]
     pub fn carries_values(self) -> bool {
         matches!(
@@ -296,7 +295,7 @@ impl PageType {
 }
 
 open_enum! {
-    /// The older annotation of values. [`LogicalType`](crate::LogicalType) supersedes it. No further ones will be
+    /// The older annotation of values, superseded by [`LogicalType`](crate::LogicalType). No further values will be
     /// added.
     ConvertedType {
         /// A string.
@@ -307,9 +306,9 @@ open_enum! {
         MapKeyValue = 2 "MAP_KEY_VALUE",
         /// A list.
         List = 3 "LIST",
-        /// A string from a fixed set.
+        /// An enum value as a string.
         Enum = 4 "ENUM",
-        /// A decimal, whose scale and precision are in the schema element.
+        /// A decimal, with scale and precision in the schema element.
         Decimal = 5 "DECIMAL",
         /// Days since 1970-01-01.
         Date = 6 "DATE",
@@ -347,7 +346,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// The sort order that the bounds in a column index have.
+    /// The sort order of a column index's bounds. Used to decide whether pages can be found by binary search.
     #[non_exhaustive]
     BoundaryOrder {
         /// Not sorted.
@@ -360,7 +359,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// The algorithm that computes the edges between a GEOGRAPHY's points.
+    /// The algorithm for the edges between a GEOGRAPHY's points.
     #[non_exhaustive]
     EdgeInterpolationAlgorithm {
         /// Great circles on a sphere.
@@ -410,7 +409,7 @@ mod tests {
 
     #[test]
     fn unknown_ids_survive() {
-        // The id 1 was assigned and withdrawn before the first release.
+        // The id 1 was assigned but withdrawn before the first release.
         for id in [-1, 1, 99, i32::MAX] {
             assert_eq!(Encoding::from_id(id), Encoding::Unknown(id));
             assert_eq!(Encoding::from_id(id).id(), id);

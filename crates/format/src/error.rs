@@ -1,8 +1,8 @@
 //! Errors and their location in a file.
 //!
-//! An [`Error`] is one word wide. It has an [`ErrorKind`], which classifies its cause, a [`Location`] in the file, and
-//! a message. It may also have a [`Remedy`]. Code that detects a problem seldom knows where in the file it is, so
-//! callers add the location as the error propagates.
+//! An [`Error`] is one word wide. It consists of an [`ErrorKind`] to match on, a [`Location`] in the file, a message,
+//! and sometimes a [`Remedy`]. Code that detects a problem rarely knows where in the file it is, so callers add the
+//! location as the error propagates.
 
 use std::fmt;
 
@@ -29,9 +29,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum ErrorKind {
     /// The bytes break the specification.
     Corrupt,
-    /// The bytes are valid, but they use a feature of the format that we do not implement.
+    /// The bytes are valid, but use a feature of the format that isn't implemented.
     Unsupported,
-    /// The bytes exceed what [`Limits`](crate::Limits) allows.
+    /// The bytes exceed one of the [`Limits`](crate::Limits).
     Limit,
     /// The file needs a codec or feature that was not compiled in.
     Feature,
@@ -41,7 +41,7 @@ pub enum ErrorKind {
     Key,
     /// The system failed to read or write.
     Io,
-    /// The file was replaced by another one while it was read.
+    /// The file was replaced during a read.
     Replaced,
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// The place in a file at which an error occurred. All of its parts are optional.
+/// An error's place in a file. All parts are optional.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -87,8 +87,8 @@ pub struct Location {
 }
 
 impl Location {
-    /// The maximum number of bytes that we retain of a column path. Longer paths are not useful, and would take much
-    /// memory, because a file may have as many errors as pages.
+    /// The maximum number of bytes retained of a column path. Longer paths aren't useful and would take a lot of
+    /// memory, since a file can have as many errors as pages.
     const LONGEST_COLUMN: usize = 1000;
 
     /// Sets the column. If the path is extremely long, it is truncated.
@@ -130,10 +130,10 @@ impl fmt::Display for Location {
     }
 }
 
-/// A choice that lets the caller avoid the error for the same bytes.
+/// A way for the caller to avoid the error for the same bytes.
 ///
-/// A remedy's text names options of this library. If your program has options of its own, such as a command does, you
-/// can build your own text from the parts of an [`Error`].
+/// A remedy's text names this library's options. If your program has its own options, for example as a command does,
+/// you can build your own text from the parts of an [`Error`].
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -158,7 +158,7 @@ pub enum Remedy {
     IgnoreAnnotations,
     /// Accept variants shredded against the format's rules.
     LenientVariants,
-    /// Choose another unit for INT96 timestamps, or another treatment of values that the unit cannot represent.
+    /// Choose another unit for INT96 timestamps, or another treatment of out-of-range values.
     ChooseInt96Unit,
     /// Select columns by the ordinals of their leaves.
     ChooseLeaves,
@@ -174,19 +174,19 @@ pub enum Remedy {
     AllowPlaintext,
     /// Allow an encryption algorithm.
     AllowAlgorithm,
-    /// Supply the prefix of the additional authenticated data, which the file does not contain.
+    /// Supply the AAD prefix, which isn't stored in the file.
     SupplyAadPrefix,
     /// Choose the folder for a sort's temporary files, or sort more rows in memory.
     ChooseSortFolder,
-    /// Exclude the column that the error names.
+    /// Exclude the column named in the error.
     LeaveOutColumn,
     /// Match the columns of several files by name.
     MergeByName,
-    /// Cast the values of several files to a type that represents all of them.
+    /// Cast several files' values to a common type.
     MergeCasting,
-    /// Match the columns of several files by name, and cast their values to a type that represents all of them.
+    /// Match several files' columns by name and cast their values to a common type.
     MergeByNameCasting,
-    /// Write each file without encryption, and encrypt the new file afterwards.
+    /// Write each file without encryption and encrypt the new file afterwards.
     DecryptFirst,
     /// Increase the memory for sorting.
     RaiseSortMemory,
@@ -194,7 +194,7 @@ pub enum Remedy {
     AllowOutOfRange,
     /// Read a dataset's files by their own footers, rather than by the footers in `_metadata`.
     UseOwnFooters,
-    /// Open the files with the column chunks, because this one does not have them.
+    /// Open the files with the column chunks, because this file doesn't have them.
     OpenChunkFiles,
 }
 
@@ -286,7 +286,7 @@ impl Error {
         Self::new(ErrorKind::Corrupt, message)
     }
 
-    /// Creates an error for valid bytes that need a feature which is not implemented.
+    /// Creates an error for valid bytes with an unimplemented feature.
     #[cold]
     pub fn unsupported(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Unsupported, message)
@@ -299,7 +299,7 @@ impl Error {
         Self::new(ErrorKind::Limit, message).with_remedy(Remedy::RaiseLimit(limit))
     }
 
-    /// Creates an error for a memory pool that refused `asked` bytes to a read which holds `held` bytes.
+    /// Creates an error for a memory pool that refused `asked` bytes to a read already holding `held` bytes.
     #[cold]
     #[doc(hidden)] // For the crates of this workspace.
     pub fn pool_refused(asked: u64, held: u64) -> Self {
@@ -308,8 +308,8 @@ impl Error {
         Self::new(ErrorKind::Limit, message).with_remedy(Remedy::EnlargeMemoryPool)
     }
 
-    /// Creates an error for more of `what` than the format can represent. There is no limit that could be raised to
-    /// avoid it.
+    /// Creates an error for more of `what` than the format can represent. Unlike with [`Self::limit`], there is no
+    /// limit to raise.
     #[cold]
     #[doc(hidden)] // For the crates of this workspace.
     pub fn beyond_format(what: &str, asked: u64, allowed: u64) -> Self {
@@ -317,7 +317,7 @@ impl Error {
         Self::new(ErrorKind::Limit, message)
     }
 
-    /// Creates an error for a cargo feature that is turned off.
+    /// Creates an error for a disabled cargo feature.
     #[cold]
     pub fn feature(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Feature, message)
@@ -329,14 +329,14 @@ impl Error {
         Self::new(ErrorKind::Argument, message)
     }
 
-    /// Returns true if the file's bytes were not available, because the system failed to read or write, or because the
-    /// file was replaced. In this case the file itself is not at fault.
+    /// Returns true if the file's bytes were not available, because the system failed to read or write or the file was
+    /// replaced. That is, the file itself isn't at fault.
     #[must_use]
     pub fn is_of_source(&self) -> bool {
         matches!(self.kind(), ErrorKind::Io | ErrorKind::Replaced)
     }
 
-    /// Creates an error that keeps `source` and has its message.
+    /// Creates an error with the message of `source`, which it keeps.
     #[must_use]
     pub fn with_source(
         kind: ErrorKind,
@@ -348,7 +348,7 @@ impl Error {
         error
     }
 
-    /// Returns the I/O error that caused this one.
+    /// Returns the underlying I/O error, if there is one.
     #[must_use]
     pub fn io_error(&self) -> Option<&std::io::Error> {
         self.0.source.as_ref()?.downcast_ref()
@@ -366,7 +366,7 @@ impl Error {
         &self.0.message
     }
 
-    /// Returns the name of the field in [`Limits`](crate::Limits) that was exceeded, if this error has one.
+    /// Returns the name of the exceeded [`Limits`](crate::Limits) field, if this error has one.
     #[must_use]
     pub fn limit_name(&self) -> Option<&'static str> {
         match self.0.remedy {
@@ -375,7 +375,7 @@ impl Error {
         }
     }
 
-    /// Returns the choice that avoids this error, if there is one.
+    /// Returns a way to avoid this error, if there is one.
     #[must_use]
     pub fn remedy(&self) -> Option<Remedy> {
         self.0.remedy
@@ -396,8 +396,8 @@ impl Error {
 
     /// Puts the file's name at the start of the message, unless the message already contains it.
     ///
-    /// Readers of files with a path and readers of datasets do this, so that a message can be understood without the
-    /// call that caused it.
+    /// Readers of dataset files and of any file with a path do this, so that a message makes sense without the call
+    /// that caused it.
     #[must_use]
     pub fn in_file(mut self, name: &str) -> Self {
         if name.is_empty() || self.names(name) {
@@ -474,8 +474,8 @@ impl fmt::Debug for Error {
 }
 
 impl std::error::Error for Error {
-    /// Returns the error of the caller's code or of Arrow that caused this one. An I/O error is not returned here,
-    /// because its message is part of this error's message. Use [`Error::io_error`] to get it.
+    /// Returns the underlying error from the caller's code or Arrow. An I/O error isn't returned here, because its
+    /// message is already part of this error's message. Use [`Error::io_error`] to get it.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         let source = self.0.source.as_ref()?;
         match source.downcast_ref::<std::io::Error>() {

@@ -1,12 +1,12 @@
-//! Conversions between [`Error`] and the errors that the standard library and Arrow use.
+//! Conversions between [`Error`] and the errors of the standard library and Arrow.
 
 use std::io;
 
 use super::error::{Error, ErrorKind};
 
 impl From<io::Error> for Error {
-    /// Keeps the I/O error, which [`Error::io_error`] returns. If the I/O error contains an error of this type, that
-    /// one is taken out instead.
+    /// Keeps the I/O error for [`Error::io_error`]. If the I/O error wraps an [`Error`], that error is unwrapped
+    /// instead.
     #[cold]
     fn from(source: io::Error) -> Self {
         match source.downcast::<Self>() {
@@ -17,7 +17,7 @@ impl From<io::Error> for Error {
 }
 
 impl From<Error> for io::Error {
-    /// Keeps the error as the inner one. The kind is the original I/O error's kind, or the closest one.
+    /// Keeps the error as the inner error. The kind is the original I/O error's kind, or the closest match.
     fn from(error: Error) -> Self {
         let kind = match (error.io_error(), error.kind()) {
             (Some(source), _) => source.kind(),
@@ -32,8 +32,8 @@ impl From<Error> for io::Error {
 }
 
 impl From<Box<dyn std::error::Error + Send + Sync>> for Error {
-    /// Keeps an error of the caller's code as the [source](std::error::Error::source), with the kind Argument. An error
-    /// of this type stays unchanged. Use [`Error::with_source`] if you need another kind, or an [`io::Error`] for I/O.
+    /// Keeps an error from the caller's code as the [source](std::error::Error::source), with the kind Argument. An
+    /// [`Error`] stays unchanged. Use [`Error::with_source`] if you need another kind, or an [`io::Error`] for I/O.
     #[cold]
     fn from(source: Box<dyn std::error::Error + Send + Sync>) -> Self {
         match source.downcast::<Self>() {
@@ -50,8 +50,8 @@ mod arrow {
     use super::Error;
 
     impl From<ArrowError> for Error {
-        /// Keeps Arrow's error as the [source](std::error::Error::source), with the kind Argument. If it contains an
-        /// error of this type, that one is taken out instead.
+        /// Keeps Arrow's error as the [source](std::error::Error::source), with the kind Argument. If it wraps an
+        /// [`Error`], that error is unwrapped instead.
         #[cold]
         fn from(error: ArrowError) -> Self {
             match error {
@@ -93,7 +93,7 @@ mod tests {
         let error = Error::from(io::Error::new(io::ErrorKind::NotFound, "no such file"));
         assert_eq!(error.kind(), ErrorKind::Io);
         assert!(error.to_string().contains("no such file"));
-        // A report that also prints the sources has the message only once.
+        // A report that also prints the sources should only have the message once.
         assert!(error.source().is_none());
         assert_eq!(error.io_error().unwrap().kind(), io::ErrorKind::NotFound);
         assert_eq!(io::Error::from(error).kind(), io::ErrorKind::NotFound);

@@ -9,16 +9,16 @@
 
 use std::fmt::Write as _;
 
-/// An extension of the footer, that is, bytes in a format that the writer defines.
+/// A footer extension, that is, bytes in a writer-defined format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FooterExtension<'a> {
     bytes: &'a [u8],
 }
 
 impl<'a> FooterExtension<'a> {
-    /// The id of the field for extensions.
+    /// The field id for extensions.
     pub const FIELD: i16 = 32767;
-    /// The id that Thrift decodes from the header that the specification shows.
+    /// The id that Thrift decodes from the specification's example header.
     const FIELD_WITHOUT_ZIGZAG: i16 = -16384;
 
     /// Returns true if a field with this id contains an extension.
@@ -45,7 +45,7 @@ impl<'a> FooterExtension<'a> {
             if [4, 6, 8, 10].contains(&at) {
                 text.push('-');
             }
-            // The error is impossible, because writing to a string never fails.
+            // This can't fail, because writing to a string never does.
             write!(text, "{byte:02x}").ok()?;
         }
         Some(text)

@@ -1,8 +1,8 @@
-//! The metadata of a whole file.
+//! A whole file's metadata.
 //!
-//! A wide file may have hundreds of thousands of column chunks, but a query needs only a few of them. So we decode a
-//! footer in one pass that records only the position of each column chunk, and decodes everything else: the metadata of
-//! the file and its row groups. Column chunks are decoded on demand.
+//! A wide file can have hundreds of thousands of column chunks, but a query usually needs only a few. So we decode a
+//! footer in one pass that fully decodes the file's and row groups' own metadata but only records the offset of each
+//! column chunk. Column chunks are decoded on demand.
 
 use std::{
     fmt,
@@ -23,7 +23,8 @@ use crate::{
     },
 };
 
-/// The metadata of a file. The specification calls this `FileMetaData`. Its column chunks are still encoded.
+/// A file's metadata, called `FileMetaData` in the specification. Its column chunks stay encoded until you ask for
+/// them.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -45,9 +46,9 @@ pub struct FileMetadata {
     max_depth: usize,
     encoded_len: usize,
     version: i32,
-    /// The schema. It is empty after [`FileMetadata::take_schema`], until it is needed again.
+    /// The schema, empty after [`FileMetadata::take_schema`] until it's needed again.
     schema: OnceLock<Vec<SchemaElement>>,
-    /// The position of `schema` in `bytes`.
+    /// The offset of `schema` in `bytes`.
     schema_position: usize,
     num_rows: i64,
     key_value_metadata: Vec<KeyValue>,
@@ -57,15 +58,15 @@ pub struct FileMetadata {
     footer_signing_key_metadata: Option<Range<usize>>,
     extension: Option<Range<usize>>,
     row_groups: Vec<IndexedRowGroup>,
-    /// The position of each column chunk in `bytes`, one row group after the other.
+    /// Each column chunk's offset in `bytes`, one row group after the other.
     column_chunks: Vec<u32>,
-    /// The object that decrypts the file, if the file is encrypted.
+    /// The object for decrypting the file, if the file is encrypted.
     decryption: Option<Arc<dyn FileDecryption>>,
     /// True if every row group has an ordinal.
     has_ordinals: bool,
 }
 
-/// A row group, and the indices that its column chunks have in `column_chunks`.
+/// A row group, with the indices of its column chunks in `column_chunks`.
 #[derive(Debug, Clone)]
 struct IndexedRowGroup {
     header: RowGroupHeader,
@@ -73,10 +74,10 @@ struct IndexedRowGroup {
 }
 
 impl FileMetadata {
-    /// Decodes the metadata at the start of `bytes`. These lie at `base_offset` in the file, and we use this offset
-    /// only for errors. The metadata keeps `bytes` alive.
+    /// Decodes the metadata at the start of `bytes`. Their offset in the file, `base_offset`, is only used for errors.
+    /// The metadata keeps `bytes` alive.
     ///
-    /// Bytes after the metadata are ignored, because the signature of a signed footer is there.
+    /// Any bytes after the metadata are ignored, because that's where a signed footer has its signature.
     ///
     /// # Errors
     /// Fails with:
@@ -100,7 +101,7 @@ impl FileMetadata {
         })
     }
 
-    /// Returns the metadata together with an object that decrypts column chunks.
+    /// Adds an object for decrypting column chunks.
     #[must_use]
     pub fn with_decryption(self, decryption: Option<Arc<dyn FileDecryption>>) -> Self {
         let has_ordinals = self
@@ -114,13 +115,13 @@ impl FileMetadata {
         }
     }
 
-    /// Returns the object that decrypts column chunks, if the file is encrypted and we have keys.
+    /// Returns the object for decrypting column chunks, if the file is encrypted and we have keys.
     #[must_use]
     pub fn decryption(&self) -> Option<&Arc<dyn FileDecryption>> {
         self.decryption.as_ref()
     }
 
-    /// Returns the format version, either 1 or 2. Note that it does not show which features the file uses.
+    /// Returns the format version, either 1 or 2. Note that this doesn't tell you which features the file uses.
     #[must_use]
     pub fn version(&self) -> i32 {
         self.version
@@ -129,13 +130,13 @@ impl FileMetadata {
     /// Returns the schema tree's nodes in depth-first order, with the root first.
     #[must_use]
     pub fn schema(&self) -> &[SchemaElement] {
-        // The schema was decoded successfully before, so we can decode it again.
+        // We've already decoded the schema successfully, so we can decode it again.
         let decode = || read_schema(&mut self.reader_at(self.schema_position), Wire::List);
         self.schema.get_or_init(|| decode().unwrap_or_default())
     }
 
-    /// Returns the schema tree's nodes as an owned list. We do not keep two copies of a large schema, so
-    /// [`Self::schema`] decodes them again when it needs them.
+    /// Takes the schema tree's nodes as an owned list. To avoid keeping two copies of a large schema, [`Self::schema`]
+    /// decodes it again when needed.
     #[must_use]
     pub fn take_schema(&mut self) -> Vec<SchemaElement> {
         match self.schema.take() {
@@ -144,7 +145,7 @@ impl FileMetadata {
         }
     }
 
-    /// Returns the metadata in memory of its own, so that it does not keep the file's other bytes alive.
+    /// Copies the metadata to its own memory, so that it doesn't keep the file's other bytes alive.
     #[must_use]
     pub fn detached(self) -> Self {
         Self {
@@ -153,8 +154,8 @@ impl FileMetadata {
         }
     }
 
-    /// Returns the number of heap bytes that the metadata uses. This assumes that nothing else shares its memory, for
-    /// example because it is [detached](Self::detached). The object that decrypts the file does not count.
+    /// Returns the heap bytes used by the metadata. This assumes that nothing else shares its memory, for example
+    /// because it's [detached](Self::detached). The object for decrypting the file doesn't count.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let schema = self.schema.get();
@@ -186,14 +187,15 @@ impl FileMetadata {
             + self.column_chunks.capacity() * size_of::<u32>()
     }
 
-    /// Returns the row count of the file according to the footer. This is not negative. Some writers leave it at 0, so
-    /// readers use [`Self::num_rows_of_row_groups`].
+    /// Returns the file's row count according to the footer, which is never negative. Some writers leave it at 0, so
+    /// you should usually prefer [`Self::num_rows_of_row_groups`].
     #[must_use]
     pub fn num_rows(&self) -> i64 {
         self.num_rows
     }
 
-    /// Returns the total number of rows in all row groups. A reader of the whole file returns this many rows.
+    /// Returns the total number of rows in all row groups, that is, the number of rows you get when reading the whole
+    /// file.
     #[must_use]
     pub fn num_rows_of_row_groups(&self) -> u64 {
         let rows = self
@@ -203,7 +205,7 @@ impl FileMetadata {
         rows.fold(0, |sum, rows| sum.saturating_add(rows.unsigned_abs()))
     }
 
-    /// Returns the key-value pairs that the writer added. The list is empty if it is absent.
+    /// Returns the key-value pairs added by the writer, or an empty list if absent.
     #[must_use]
     pub fn key_value_metadata(&self) -> &[KeyValue] {
         &self.key_value_metadata
@@ -215,7 +217,7 @@ impl FileMetadata {
         self.created_by.as_deref()
     }
 
-    /// Returns the order of each leaf's bounds. If it is absent, `min_value` and `max_value` cannot be used.
+    /// Returns the order of each leaf's bounds. If absent, `min_value` and `max_value` cannot be used.
     #[must_use]
     pub fn column_orders(&self) -> Option<&[ColumnOrder]> {
         self.column_orders.as_deref()
@@ -240,12 +242,12 @@ impl FileMetadata {
         bytes.map(FooterExtension::new)
     }
 
-    /// Encodes the metadata of this file with other row groups. We encode them one after the other, so that only one of
-    /// them is decoded at a time. The new row count is the sum over these row groups. Encryption and the footer's
+    /// Encodes the metadata of this file with other row groups. They're encoded one after the other, so that only one
+    /// row group is decoded at a time. The new row count is the sum over these row groups. Encryption and the footer's
     /// extension are left out.
     ///
     /// # Errors
-    /// Fails with the first error that the row groups have.
+    /// Fails with the first error among the row groups.
     pub fn encode_with(
         &self,
         row_groups: impl IntoIterator<Item = Result<RowGroup>>,
@@ -278,7 +280,7 @@ impl FileMetadata {
         Ok(writer.finish())
     }
 
-    /// Returns the byte count of the encoded metadata. A signature may follow it.
+    /// Returns the byte count of the encoded metadata, not counting any signature after it.
     #[must_use]
     pub fn encoded_len(&self) -> usize {
         self.encoded_len
@@ -290,7 +292,7 @@ impl FileMetadata {
         self.row_groups.len()
     }
 
-    /// Returns the number of column chunks that a row group has, or 0 if there is no such row group.
+    /// Returns the number of column chunks in a row group, or 0 if there is no such row group.
     #[must_use]
     pub fn num_columns(&self, row_group: usize) -> usize {
         self.row_groups
@@ -343,8 +345,8 @@ impl FileMetadata {
         Ok(chunk)
     }
 
-    /// Returns the ordinal that a row group has in its modules. This is the ordinal that the row group states, if all
-    /// row groups state one.
+    /// Returns the ordinal used for a row group's modules. This is the row group's stated ordinal, if all row groups
+    /// state one.
     ///
     /// **Errors**: corrupt if the ordinal is negative.
     pub(crate) fn ordinal_of(&self, row_group: usize) -> Result<usize> {
@@ -370,7 +372,7 @@ impl FileMetadata {
             .map_err(|error| error.in_row_group(row_group))
     }
 
-    /// Returns a reader that starts at a column chunk.
+    /// Returns a reader starting at a column chunk.
     pub(crate) fn chunk_reader(&self, row_group: usize, leaf: usize) -> Result<CompactReader<'_>> {
         let chunks = self.indexed(row_group)?.chunks.clone();
         let position = self.column_chunks.get(chunks).unwrap_or_default().get(leaf);
@@ -414,14 +416,14 @@ impl fmt::Debug for FileMetadata {
     }
 }
 
-/// Skips a binary value, and returns its position.
+/// Skips a binary value, returning its position.
 fn binary(reader: &mut CompactReader<'_>) -> Result<Range<usize>> {
     let length = reader.binary()?.len();
     let end = reader.position();
     Ok(end.saturating_sub(length)..end)
 }
 
-/// The fields that the pass over the footer has found so far.
+/// The fields found so far in the pass over the footer.
 #[derive(Default)]
 struct Scan {
     version: Option<i32>,
@@ -519,7 +521,7 @@ impl Scan {
         Ok(())
     }
 
-    /// Decodes a row group's own fields, and records only the positions of its column chunks.
+    /// Decodes a row group's own fields, but only records the offsets of its column chunks.
     fn row_group(&mut self, reader: &mut CompactReader<'_>, wire: Wire) -> Result<IndexedRowGroup> {
         reader.expect(wire, Wire::Struct)?;
         let mut chunks = None;
@@ -602,9 +604,9 @@ thrift_struct! {
         3: count num_rows: i64,
         /// The row groups.
         4: required row_groups: Vec<RowGroup>,
-        /// Key-value pairs that the writer added.
+        /// Key-value pairs added by the writer.
         5: optional key_value_metadata: Vec<KeyValue>,
-        /// The name of the program that wrote the file.
+        /// The program that wrote the file, usually with its version.
         6: optional created_by: String,
         /// The order of each leaf's bounds.
         7: optional column_orders: Vec<ColumnOrder>,

@@ -14,14 +14,15 @@ pub const MAGIC: [u8; 4] = *b"PAR1";
 /// The bytes at both ends of a file with an encrypted footer.
 pub const MAGIC_ENCRYPTED: [u8; 4] = *b"PARE";
 
-/// The number of bytes after the metadata. These are its length and the magic.
+/// The number of bytes after the metadata, that is, its length and the magic.
 pub const FOOTER_TAIL_BYTES: usize = 8;
 
 /// The last eight bytes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[doc(hidden)] // For the crates of this workspace.
 pub struct Tail {
-    /// The byte count of the metadata before the tail, including a signed footer's signature.
+    /// The byte count of the metadata before the tail, including the signature if the footer is
+    /// signed.
     pub metadata_length: u32,
     /// True if the metadata is encrypted.
     pub encrypted: bool,
@@ -31,7 +32,7 @@ impl Tail {
     /// Decodes the last eight bytes of a file.
     ///
     /// # Errors
-    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if they do not end with one of the two magics.
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the bytes don't end with either magic.
     pub fn decode(bytes: &[u8; FOOTER_TAIL_BYTES]) -> Result<Self> {
         let [a, b, c, d, magic @ ..] = *bytes;
         let encrypted = match magic {

@@ -1,7 +1,7 @@
-//! Decodes column chunks faster if their metadata has the same structure as for an earlier chunk.
+//! Decodes column chunks faster if their metadata has the same structure as an earlier chunk.
 //!
-//! The chunks of a wide table differ only in counts, offsets and bounds. If the bits that determine a chunk's structure
-//! equal an earlier chunk's bits ([`ShapeCache`]), each integer is at the same position as in that chunk:
+//! The chunks of a wide table differ only in counts, offsets and bounds. If a chunk matches an earlier chunk in all
+//! structural bits ([`ShapeCache`]), each integer is at the same offset as in that chunk:
 //!
 //! ```text
 //! ColumnChunk   26 00 | 1c 15 04 … 15 00 16 0a … 00 | 00
@@ -12,14 +12,15 @@ use crate::modular_encryption::KeyStep;
 use crate::thrift::{CompactReader, ShapeCache, Wire};
 use crate::{ColumnLayout, CompressionCodec, FileMetadata, ReadableChunk, Result, Type};
 
-/// The structures of the column chunks decoded so far. With these, it is faster to decode further chunks.
+/// The structures of column chunks decoded so far. Pass the same cache for all of a file's chunks to decode them
+/// faster.
 #[doc(hidden)] // For reads.
 #[derive(Debug, Default)]
 pub struct LayoutCache(ShapeCache<Option<FieldOffsets>>);
 
 impl FileMetadata {
-    /// Returns the readable chunk, as [`Self::readable_chunk`] does. This is faster if the chunk has the structure of
-    /// one decoded with `cache` before.
+    /// Returns the readable chunk like [`Self::readable_chunk`], but faster if `cache` has already seen a chunk with
+    /// the same structure.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::readable_chunk`].
@@ -44,7 +45,7 @@ impl FileMetadata {
     }
 
     /// Returns the layout of a chunk with the structure of an earlier one. Returns `None` if anything about it is wrong
-    /// or unusual, because [`Self::readable_chunk`] handles these cases.
+    /// or unusual, leaving these cases to [`Self::readable_chunk`].
     fn cached_layout(
         &self,
         row_group: usize,
@@ -57,7 +58,7 @@ impl FileMetadata {
     }
 }
 
-/// The positions of a [`ColumnLayout`]'s integers, in bytes from the start of the [`ColumnChunk`](crate::ColumnChunk).
+/// The byte offsets of a [`ColumnLayout`]'s integers, from the start of the [`ColumnChunk`](crate::ColumnChunk).
 #[derive(Debug, Clone, Copy)]
 struct FieldOffsets {
     type_: usize,
@@ -70,8 +71,8 @@ struct FieldOffsets {
 }
 
 impl FieldOffsets {
-    /// Returns the positions in the chunk that starts at the reader's position. Returns `None` if a required one is
-    /// missing, if the chunk is in another file or encrypted, or if it contains ids that a shape does not compare.
+    /// Returns the offsets within the chunk at the reader's position. Returns `None` if a required integer is missing,
+    /// if the chunk is encrypted or in another file, or if it contains ids not compared by shapes.
     fn of(mut chunk: CompactReader<'_>) -> Option<Self> {
         let start = chunk.position();
         let mut offsets = None;
@@ -123,8 +124,7 @@ impl FieldOffsets {
         })
     }
 
-    /// Decodes the integers at these positions of a chunk with this structure. Returns `None` if one of them is
-    /// invalid.
+    /// Decodes the integers at these offsets in a chunk with this structure, or returns `None` if any is invalid.
     fn layout(&self, chunk: &CompactReader<'_>) -> Option<ColumnLayout> {
         let integer = |offset: usize| chunk.varint_at(offset);
         let id = |offset| i32::try_from(integer(offset)?).ok();
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
     use crate::tests::{decode, encoded, file};
 
-    /// Returns an unencrypted footer with two alternating kinds of chunks, and increasing offsets.
+    /// Returns an unencrypted footer with two alternating kinds of chunks and increasing offsets.
     fn footer() -> Vec<u8> {
         let mut parts = file();
         for row_group in &mut parts.row_groups {
@@ -168,7 +168,7 @@ mod tests {
     }
 
     /// Decodes all chunks of a footer in both ways and compares the results. Returns the number of chunks decoded by
-    /// positions.
+    /// offsets.
     fn compare(footer: &[u8]) -> usize {
         let Ok(metadata) = decode(footer) else {
             return 0;
@@ -208,7 +208,7 @@ mod tests {
         }
     }
 
-    /// Returns true if we can find the positions in a chunk with these fields, including its metadata.
+    /// Returns true if we can find the offsets in a chunk with these fields, including its metadata.
     fn has_offsets(fields: &[&[u8]]) -> bool {
         let chunk = [&fields.concat()[..], &[0]].concat();
         FieldOffsets::of(CompactReader::new(&chunk, 12)).is_some()
@@ -224,7 +224,7 @@ mod tests {
     fn ids_that_are_not_compared_have_no_offsets() {
         let offsets = |codec: &[u8]| has_offsets(&[&[0x3c], &metadata_with(codec)]);
         assert!(offsets(&[0x15, 12]));
-        // The id comes as a separate varint. Then there is text in place of the codec.
+        // The id is a separate varint, and in the next case there is text in place of the codec.
         assert!(!offsets(&[0x05, 8, 12]));
         assert!(!offsets(&[0x18, 1, b'a']));
     }
@@ -237,7 +237,7 @@ mod tests {
         assert!(has_offsets(&[&[0x3c], &metadata, &[0x16, 8]]));
         assert!(!has_offsets(&[&[0x3c], &metadata, &[0x5c, 0]]));
         assert!(!has_offsets(&[&[0x3c], &metadata, &[0x68, 0]]));
-        // The text has the length and the bytes of the struct.
+        // The text has the struct's length and bytes.
         let text = [&metadata[1..], &[0; 7]].concat();
         assert_eq!(metadata[0] as usize, text.len());
         assert!(!has_offsets(&[&[0x38, metadata[0]], &text]));

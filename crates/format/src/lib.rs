@@ -1,12 +1,12 @@
-//! The Parquet format as Rust types. This crate reads and writes the structures that `parquet.thrift` defines.
+//! The Parquet format as Rust types. This crate reads and writes the structures defined in `parquet.thrift`.
 //!
 //! A Parquet file ends with its metadata, the footer. This contains the schema and the row groups. Each row group lists
 //! its column chunks, that is, the location of their pages, their codec, and their statistics. Each page starts with a
 //! header of its own. All of these are Thrift structures in the compact protocol. [`FileMetadata`] is the footer. It
-//! decodes column chunks only when you request them, because wide files have very many of them.
+//! only decodes column chunks when you request them, because wide files have very many.
 //!
-//! The decoders trust nothing in a file. [`Limits`] bound the resources that it may use, and an [`Error`] has the
-//! location of the damage. This crate handles only the bytes of the metadata. It has no Arrow, no I/O and no data.
+//! The decoders trust nothing in a file. [`Limits`] bound its resource usage, and an [`Error`] has the location of the
+//! damage. Note that this crate only handles metadata bytes. It has no Arrow, no I/O and no data.
 //!
 //! # Which metadata
 //!

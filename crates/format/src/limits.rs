@@ -1,10 +1,11 @@
-//! Limits on the resources that a file may use.
+//! Limits on a file's resource usage.
 //!
-//! A Parquet file claims sizes and counts long before its bytes confirm them. We compare each number that leads to an
-//! allocation, a loop or a recursion with one of these limits first. So memory and time are bounded by the bytes that
-//! the file really has, or by a number that the caller chose.
+//! A Parquet file claims sizes and counts long before its bytes confirm them. So before a number leads to an
+//! allocation, a loop or a recursion, we compare it with one of these limits. This bounds memory and time by the file's
+//! actual bytes or by a number chosen by the caller.
 
-/// Upper bounds on the resources that a file may use. You can raise or lower each of them.
+/// Upper bounds on a file's resource usage. You rarely need to change them, but you can raise a limit for an unusual
+/// file or lower it to save resources.
 ///
 /// ```
 /// use herringbone::{ErrorKind, Limits, ParquetFile};
@@ -31,13 +32,13 @@ pub struct Limits {
     pub row_groups: usize,
     /// The number of bytes in a page header.
     pub page_header_bytes: usize,
-    /// The number of bytes that a page has, both compressed and decompressed.
+    /// The number of bytes in a page, both compressed and decompressed.
     pub page_bytes: usize,
-    /// The number of decompressed bytes per compressed byte, in total over all pages of a column chunk. This does not
-    /// count the bytes that the pages' values account for. It also leaves out a base allowance for one page. This is
-    /// the smaller of `memory_bytes` and `page_bytes`.
+    /// The number of decompressed bytes per compressed byte, in total over all pages of a column chunk. This doesn't
+    /// count bytes accounted for by the pages' values, nor a base allowance for one page, which is the smaller of
+    /// `memory_bytes` and `page_bytes`.
     pub decompression_ratio: usize,
-    /// The number of levels that a page has, including nulls.
+    /// The number of levels in a page, including nulls.
     pub page_values: usize,
     /// The number of entries in a dictionary page.
     pub dictionary_values: usize,
@@ -47,10 +48,10 @@ pub struct Limits {
     pub bloom_filter_bytes: usize,
     /// The number of bytes in a record batch's column.
     pub batch_column_bytes: usize,
-    /// The number of bytes in a read's column chunks per byte of the file. More than one is possible only if column
+    /// The number of bytes in a read's column chunks per byte of the file. A ratio above one is only possible if column
     /// chunks share bytes.
     pub overlap_ratio: usize,
-    /// The number of bytes that a read uses at a time for all its columns. These are bytes read ahead, pages,
+    /// The number of bytes used by a read at a time, over all of its columns. This counts bytes read ahead, pages,
     /// dictionaries, and arrays until their batch is emitted. Note that each column buffers a page. If a file with a
     /// thousand or more columns has pages larger than their share, raise this limit to 1.1 times the total size of one
     /// page per column, or read fewer columns at a time.
@@ -97,11 +98,11 @@ crate::setters! { Limits {
     row_groups: usize;
     /// Limits the bytes in a page header.
     page_header_bytes: usize;
-    /// Limits the bytes that a page has, both compressed and decompressed.
+    /// Limits the bytes in a page, both compressed and decompressed.
     page_bytes: usize;
     /// Limits the decompressed bytes per compressed byte.
     decompression_ratio: usize;
-    /// Limits the levels that a page has, including nulls.
+    /// Limits the levels in a page, including nulls.
     page_values: usize;
     /// Limits the entries in a dictionary page.
     dictionary_values: usize;
@@ -113,6 +114,6 @@ crate::setters! { Limits {
     batch_column_bytes: usize;
     /// Limits the bytes in a read's column chunks per byte of the file.
     overlap_ratio: usize;
-    /// Limits the bytes that a read uses at a time.
+    /// Limits the bytes used by a read at a time.
     memory_bytes: u64;
 }}

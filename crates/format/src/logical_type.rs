@@ -1,14 +1,14 @@
-//! The logical types of columns, and the orders of their bounds.
+//! Columns' logical types, and the orders of their bounds.
 //!
 //! In `parquet.thrift`, `LogicalType`, `TimeUnit` and `ColumnOrder` are unions, so the id of the only set field
-//! determines the variant. The specification asks a reader that does not know an annotation to read the physical values
-//! and to ignore bounds. This is why we retain unknown ids.
+//! determines the variant. According to the specification, a reader that doesn't know an annotation should still read
+//! the physical values, ignoring bounds. This is why we retain unknown ids.
 
 use std::fmt;
 
 use crate::EdgeInterpolationAlgorithm;
 
-/// The meaning of values. This supersedes [`ConvertedType`](crate::ConvertedType).
+/// The meaning of a column's values. This supersedes [`ConvertedType`](crate::ConvertedType).
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -26,11 +26,11 @@ use crate::EdgeInterpolationAlgorithm;
 pub enum LogicalType {
     /// UTF-8 text (LogicalTypes, "STRING").
     String,
-    /// A group with one repeated group of key and value (LogicalTypes, "Maps").
+    /// A group with one repeated key-value group (LogicalTypes, "Maps").
     Map,
     /// A group with one repeated field (LogicalTypes, "Lists").
     List,
-    /// A string from a fixed set (LogicalTypes, "ENUM").
+    /// An enum value as a string (LogicalTypes, "ENUM").
     Enum,
     /// A decimal number, that is, the value times 10<sup>-scale</sup> (LogicalTypes, "DECIMAL").
     Decimal {
@@ -55,7 +55,7 @@ pub enum LogicalType {
         /// The unit of the value.
         unit: TimeUnit,
     },
-    /// An integer that is narrower than its physical type, or unsigned (LogicalTypes, "Signed Integers" and "Unsigned
+    /// An unsigned integer, or one narrower than its physical type (LogicalTypes, "Signed Integers" and "Unsigned
     /// Integers").
     Integer {
         /// The number of bits. In a valid file, this is 8, 16, 32 or 64.
@@ -73,37 +73,37 @@ pub enum LogicalType {
     Uuid,
     /// IEEE 754 binary16 in two bytes, little-endian (LogicalTypes, "FLOAT16").
     Float16,
-    /// A group of metadata and value, and of `typed_value` when shredded (LogicalTypes, "VARIANT").
+    /// A group of metadata and value, plus `typed_value` when shredded (LogicalTypes, "VARIANT").
     Variant {
         /// The version of the encoding, or 1 if it is absent.
         specification_version: Option<i8>,
     },
     /// Well-known binary, with straight edges in the plane of its coordinates (LogicalTypes, "GEOMETRY").
     Geometry {
-        /// The coordinate reference system. If it is absent, coordinates are longitude and latitude.
+        /// The coordinate reference system. By default, coordinates are longitude and latitude.
         crs: Option<String>,
     },
     /// Well-known binary, with edges on a globe (LogicalTypes, "GEOGRAPHY").
     Geography {
-        /// The coordinate reference system. If it is absent, coordinates are longitude and latitude.
+        /// The coordinate reference system. By default, coordinates are longitude and latitude.
         crs: Option<String>,
-        /// The algorithm that computes edges. If it is absent, edges lie on a sphere.
+        /// The edge interpolation algorithm. By default, edges lie on a sphere.
         algorithm: Option<EdgeInterpolationAlgorithm>,
     },
     /// A group that references or contains a file (LogicalTypes, "FILE").
     File,
-    /// An annotation that this version does not know, or whose form it does not know.
+    /// An annotation unknown to this version, or in an unknown form.
     Unrecognized {
         /// The id of the union field, or 0 if no field was set.
         field_id: i16,
-        /// The field's struct in the compact protocol, including the final zero byte. It is empty if the field has
-        /// another type. We write it as it was read.
+        /// The field's struct in the compact protocol, including the final zero byte. Empty if the field has another
+        /// type. We write it back unchanged.
         parameters: Vec<u8>,
     },
 }
 
 impl LogicalType {
-    /// Returns the number of heap bytes that the annotation uses.
+    /// Returns the heap bytes used by the annotation.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         match self {
@@ -115,7 +115,7 @@ impl LogicalType {
         }
     }
 
-    /// Returns one value of each known type. This is hidden, because only tests of tables over logical types use it.
+    /// Returns one value of each known type. Hidden, because it's only for testing tables over logical types.
     #[doc(hidden)]
     #[must_use]
     pub fn one_of_each() -> Vec<Self> {
@@ -217,7 +217,7 @@ impl fmt::Display for LogicalType {
     }
 }
 
-/// Formats the present arguments as `(a=1, b=2)`, or as nothing if all are absent.
+/// Formats the present arguments as `(a=1, b=2)`, or nothing if all are absent.
 fn arguments(f: &mut fmt::Formatter<'_>, parts: &[(&str, Option<&str>)]) -> fmt::Result {
     let mut open = "(";
     for (name, value) in parts {
@@ -241,7 +241,7 @@ pub enum TimeUnit {
 }
 
 impl fmt::Display for TimeUnit {
-    /// Formats the name that the specification uses.
+    /// Formats the specification's name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Millis => "MILLIS",
@@ -251,7 +251,7 @@ impl fmt::Display for TimeUnit {
     }
 }
 
-/// The order in which `min_value` and `max_value` bound a column's values.
+/// The order of a column's `min_value` and `max_value`. Bounds are only valid in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ColumnOrder {
@@ -261,12 +261,12 @@ pub enum ColumnOrder {
     Ieee754Total,
     /// The order of INT96 timestamps by day, then by nanosecond of the day.
     Int96Timestamp,
-    /// An order that this version does not know, so that the bounds cannot be used. The id is 0 if no field was set.
+    /// An order unknown to this version, which makes the bounds unusable. The id is 0 if no field was set.
     Unknown(i16),
 }
 
 impl fmt::Display for ColumnOrder {
-    /// Formats the name that the specification uses.
+    /// Formats the specification's name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TypeDefined => f.pad("TYPE_ORDER"),

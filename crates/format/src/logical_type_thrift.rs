@@ -1,4 +1,4 @@
-//! The Thrift encoding of the unions in `logical_type`.
+//! Thrift encoding of the unions in `logical_type`.
 
 use crate::{
     ColumnOrder, EdgeInterpolationAlgorithm, LogicalType, Result, TimeUnit,
@@ -9,7 +9,7 @@ use crate::{
 };
 
 thrift_struct! {
-    /// The struct that each variant without parameters has.
+    /// The struct of any variant without parameters.
     pub(crate) struct Empty {}
 }
 
@@ -21,7 +21,7 @@ thrift_struct! {
 }
 
 thrift_struct! {
-    /// The struct that TIME and TIMESTAMP have.
+    /// The struct shared by TIME and TIMESTAMP.
     struct TimeType {
         1: required is_adjusted_to_utc: bool,
         2: required unit: UnitId,
@@ -42,14 +42,14 @@ thrift_struct! {
 }
 
 thrift_struct! {
-    /// The struct that GEOMETRY and GEOGRAPHY have. GEOMETRY does not use `algorithm`.
+    /// The struct shared by GEOMETRY and GEOGRAPHY. GEOMETRY doesn't use `algorithm`.
     struct GeospatialType {
         1: optional crs: String,
         2: optional algorithm: EdgeInterpolationAlgorithm,
     }
 }
 
-/// The id of a time unit's union field.
+/// A time unit's union field id.
 struct UnitId(i16);
 
 impl UnitId {
@@ -85,7 +85,7 @@ impl Value for UnitId {
     }
 }
 
-/// Reads a union whose fields have no parameters. Returns the id of the field that is set, or 0 if none is.
+/// Reads a union whose fields have no parameters. Returns the id of the set field, or 0 if there is none.
 pub(crate) fn read_id(reader: &mut CompactReader<'_>, wire: Wire) -> Result<i16> {
     let id = read_union(reader, wire, |reader, field| {
         reader.skip(field.wire)?;
@@ -201,7 +201,7 @@ fn time(it: &TimeType, field_id: i16) -> Option<LogicalType> {
     })
 }
 
-/// Reads a variant that we do not recognize, and keeps the bytes of its parameters.
+/// Reads an unrecognized variant, keeping its parameter bytes.
 fn unrecognized(reader: &mut CompactReader<'_>, field: Field) -> Result<LogicalType> {
     let parameters = match field.wire {
         Wire::Struct => reader.raw_struct()?.to_vec(),
@@ -288,7 +288,7 @@ mod tests {
         LogicalType::read(&mut reader, Wire::Struct)
     }
 
-    /// Returns true if this id is recognized. An error also counts, because a known id may lack required parameters
+    /// Returns true if this id is recognized. An error counts too, because a known id might lack required parameters
     /// here.
     fn is_known(id: i16) -> bool {
         let mut writer = CompactWriter::new();

@@ -1,11 +1,11 @@
-//! The header that precedes every page.
+//! The header in front of every page.
 //!
 //! ```text
 //! column chunk   [page header, page body]*
 //! ```
 //!
-//! A header does not contain its own length. So a reader that does not have the whole chunk in memory decodes a prefix,
-//! and reads more bytes if the prefix ends too early.
+//! A header doesn't contain its own length. So unless a reader has the whole chunk in memory, it decodes a prefix and
+//! reads more bytes if the prefix ends too early.
 
 use crate::{
     Encoding, Limits, PageType, Result, Statistics,
@@ -19,8 +19,8 @@ use crate::{
 const LIMIT: &str = "page_header_bytes";
 
 thrift_struct! {
-    /// The header of a page. It should have the one of the four type-specific headers that belongs to its type, but
-    /// this is not checked here.
+    /// The header of a page. It should have the type-specific header that matches its type, but this isn't checked
+    /// here.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct PageHeader {
         /// The page's type.
@@ -79,8 +79,8 @@ thrift_struct! {
 }
 
 thrift_struct! {
-    /// The type-specific header of a data page version 2. Such a page has its levels before the values in the body.
-    /// They are never compressed, and have no length prefixes.
+    /// The type-specific header of a data page version 2. In such a page's body, the levels come before the values.
+    /// Levels are never compressed and have no length prefixes.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct DataPageHeaderV2 {
         /// The number of values including nulls, not negative.
@@ -102,7 +102,7 @@ thrift_struct! {
     }
 }
 
-/// The bounds and counts of one page. We keep these as bytes until someone decodes them.
+/// One page's bounds and counts, kept as bytes until they're needed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageStatistics(Box<[u8]>);
 
@@ -149,8 +149,8 @@ impl PageHeader {
         }
     }
 
-    /// Returns the number of entries that a dictionary page declares, or the number of levels that a data page
-    /// declares. Returns `None` if the header for its type is missing, or if the page does not carry values.
+    /// Returns a dictionary page's declared entry count, or a data page's declared level count. Returns `None` if the
+    /// header for the page's type is missing or the page carries no values.
     #[must_use]
     pub fn num_values(&self) -> Option<i32> {
         match self.type_ {
@@ -161,8 +161,8 @@ impl PageHeader {
         }
     }
 
-    /// Returns the encoding of the values. Returns `None` if the header for its type is missing, or if the page does
-    /// not carry values.
+    /// Returns the values' encoding, or `None` if the header for the page's type is missing or the page carries no
+    /// values.
     #[must_use]
     pub fn encoding(&self) -> Option<Encoding> {
         match self.type_ {
@@ -173,7 +173,7 @@ impl PageHeader {
         }
     }
 
-    /// Decodes the header at the start of `bytes`, and returns it with its byte count.
+    /// Decodes the header at the start of `bytes` and returns it with its byte count.
     ///
     /// # Errors
     /// Fails with [Corrupt](crate::ErrorKind::Corrupt), with the byte in the message, if the header breaks the
@@ -189,14 +189,14 @@ impl PageHeader {
         )
     }
 
-    /// Decodes the header at the start of `bytes`, as [`Self::decode`] does, but returns `None` if `bytes` end inside
-    /// the header, so that more bytes are needed.
+    /// Decodes the header at the start of `bytes` like [`Self::decode`], but returns `None` if more bytes are needed
+    /// because `bytes` end inside the header.
     pub fn decode_prefix(bytes: &[u8], limits: &Limits) -> Result<Option<(Self, usize)>> {
         decode_prefix(bytes, limits, LIMIT, limits.page_header_bytes)
     }
 
-    /// Decodes the header at the start of `bytes`, as [`Self::decode_prefix`] does, but skips its statistics, which are
-    /// then absent. Use this if you read the page itself.
+    /// Decodes the header at the start of `bytes` like [`Self::decode_prefix`], but skips its statistics and leaves
+    /// them absent. Use this if you're going to read the page itself anyway.
     pub fn decode_prefix_without_statistics(
         bytes: &[u8],
         limits: &Limits,

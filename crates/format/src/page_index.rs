@@ -1,4 +1,4 @@
-//! The page index. This has the locations, bounds and counts of the pages in a column chunk.
+//! The page index, that is, the locations, bounds and counts of a column chunk's pages.
 
 use crate::{
     BoundaryOrder, Error, Limits, Result,
@@ -6,12 +6,12 @@ use crate::{
 };
 
 thrift_struct! {
-    /// The locations of a column chunk's data pages.
+    /// The locations of a column chunk's data pages. Used to jump to pages by row.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct OffsetIndex {
         /// The locations of the data pages, one per page in file order.
         1: required page_locations: Vec<PageLocation>,
-        /// The byte count of each page's BYTE_ARRAY values without their lengths.
+        /// The byte count of each page's BYTE_ARRAY values without length prefixes.
         2: optional unencoded_byte_array_data_bytes: Vec<i64>,
     }
 }
@@ -37,17 +37,17 @@ thrift_struct! {
         1: required null_pages: Vec<bool>,
         /// Lower bounds as PLAIN values. Byte arrays have no length prefix.
         2: required min_values: ByteArrays,
-        /// Upper bounds in the form that the lower bounds have.
+        /// Upper bounds, in the same form as the lower bounds.
         3: required max_values: ByteArrays,
-        /// The sort order that the bounds have.
+        /// The bounds' sort order.
         4: required boundary_order: BoundaryOrder,
         /// The null count of each page.
         5: optional null_counts: Vec<i64>,
-        /// The histograms of repetition levels. These are the counts of all levels of the first page, then the counts
-        /// of the next page, and so on.
+        /// The histograms of repetition levels. They start with the counts of all levels in the first page, followed by
+        /// the second page's counts, and so on.
         6: optional repetition_level_histograms: Vec<i64>,
-        /// The histograms of definition levels. These are the counts of all levels of the first page, then the counts
-        /// of the next page, and so on.
+        /// The histograms of definition levels. They start with the counts of all levels in the first page, followed by
+        /// the second page's counts, and so on.
         7: optional definition_level_histograms: Vec<i64>,
         /// The NaN count of each page.
         8: optional nan_counts: Vec<i64>,
@@ -55,7 +55,7 @@ thrift_struct! {
 }
 
 impl OffsetIndex {
-    /// Returns the number of heap bytes that the index uses.
+    /// Returns the heap bytes used by the index.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let bytes = self.unencoded_byte_array_data_bytes.as_ref();
@@ -84,7 +84,7 @@ impl OffsetIndex {
 }
 
 impl ColumnIndex {
-    /// Returns the number of heap bytes that the index uses.
+    /// Returns the heap bytes used by the index.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let counts = [
@@ -103,9 +103,9 @@ impl ColumnIndex {
     /// Decodes a column index at the start of `bytes`.
     ///
     /// # Errors
-    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the index is malformed, with the byte in the message. Also
-    /// fails with it if the lists differ in length, or if a histogram's length is not a multiple of the page count.
-    /// Fails with [Limit](crate::ErrorKind::Limit) if the index is longer than [`Limits::page_index_bytes`].
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the index is malformed, with the byte in the message. This
+    /// includes lists of different lengths, and a histogram whose length is not a multiple of the page count. Fails
+    /// with [Limit](crate::ErrorKind::Limit) if the index is longer than [`Limits::page_index_bytes`].
     pub fn decode(bytes: &[u8], limits: &Limits) -> Result<Self> {
         let allowed = limits.page_index_bytes;
         let (index, _) =
@@ -152,7 +152,7 @@ fn wrong_length(name: &str, length: usize, pages: usize) -> Error {
     Error::corrupt(format!("{name} has {length} entries for {pages} pages"))
 }
 
-/// A list of byte arrays that share one allocation, because an index may have many thousands of short bounds.
+/// A list of byte arrays in a single allocation, because an index can have many thousands of short bounds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ByteArrays {
     data: Vec<u8>,
@@ -179,7 +179,7 @@ impl ByteArrays {
         self.ends.is_empty()
     }
 
-    /// Returns the number of heap bytes that the list uses.
+    /// Returns the heap bytes used by the list.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.data.capacity() + size_of::<usize>() * self.ends.capacity()

@@ -1,4 +1,4 @@
-//! Partial metadata, recovered from a file that is damaged or has lost its end.
+//! Partial metadata, recovered from a damaged or truncated file.
 
 use crate::{
     KeyValue, Limits, Result, RowGroup, SchemaElement,
@@ -6,7 +6,8 @@ use crate::{
     thrift::{CompactReader, Value, Wire},
 };
 
-/// The beginning of the metadata of a file, up to the first part that cannot be decoded.
+/// The beginning of a file's metadata, up to the first part that cannot be decoded. Use this to recover as much as
+/// possible from a damaged footer.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -31,11 +32,11 @@ pub struct PartialMetadata {
     pub schema: Vec<SchemaElement>,
     /// The file's row count, if it was decoded.
     pub num_rows: Option<i64>,
-    /// The row groups up to the first one that cannot be decoded.
+    /// The row groups before any that cannot be decoded.
     pub row_groups: Vec<RowGroup>,
-    /// The key-value pairs that the writer added, if they were decoded.
+    /// The key-value pairs added by the writer, if decoded.
     pub key_value_metadata: Vec<KeyValue>,
-    /// The name of the program that wrote the file, if it was decoded.
+    /// The program that wrote the file, if decoded.
     pub created_by: Option<String>,
 }
 

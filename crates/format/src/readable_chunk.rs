@@ -1,4 +1,4 @@
-//! Column chunks prepared for reading, with their decrypted metadata and the cipher for their pages.
+//! Column chunks prepared for reading, with decrypted metadata and page ciphers.
 
 use crate::modular_encryption::{ChunkCipher, KeyStep, ModuleKind};
 use crate::thrift::{RawStruct, Value, decode_whole};
@@ -8,7 +8,7 @@ use crate::{
 
 const LIMIT: &str = "footer_bytes";
 
-/// A column chunk whose pages can be read.
+/// A column chunk with everything needed to read its pages.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -33,7 +33,7 @@ pub struct ReadableChunk {
 }
 
 impl FileMetadata {
-    /// Returns a column chunk whose pages can be read. This decodes only the metadata needed for it.
+    /// Prepares a column chunk for reading its pages, only decoding the metadata needed for that.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::column_chunk`], with [Unsupported](ErrorKind::Unsupported) if the chunk is
@@ -61,8 +61,8 @@ impl FileMetadata {
         Ok(KeyStep::Ready(ReadableChunk { layout, cipher }))
     }
 
-    /// Returns the cipher for a column chunk's modules, including its page indexes and bloom filter. Returns `None` if
-    /// the chunk is not encrypted.
+    /// Returns the cipher for a column chunk's modules, including its page indexes and bloom filter, or `None` if the
+    /// chunk is not encrypted.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::readable_chunk`].
@@ -128,14 +128,14 @@ impl FileMetadata {
         };
         let metadata = cipher.decrypt(ModuleKind::ColumnMetadata, &module)?;
         let limits = self.limits_of_metadata();
-        // Some writers append bytes to the metadata, so we do not require that it fills the module.
+        // Some writers append bytes to the metadata, so we don't require it to fill the module.
         let (decoded, _) =
             decode_whole(&metadata, &limits, LIMIT, metadata.len(), "column metadata")?;
         Ok(Some(decoded))
     }
 }
 
-/// Returns the error for encrypted content for which there are no keys.
+/// Returns the error for encrypted content without keys.
 #[cold]
 pub fn encrypted(what: &str) -> Error {
     Error::new(ErrorKind::Key, format!("{what}, but no keys were given"))

@@ -1,4 +1,4 @@
-//! Row groups. Each of them has some rows of all columns.
+//! Row groups, each with some rows of all columns.
 
 use crate::{ColumnChunk, thrift::thrift_struct};
 
@@ -17,24 +17,25 @@ thrift_struct! {
     /// ```
     #[derive(Debug, Clone, PartialEq)]
     pub struct RowGroup {
-        /// The column chunks, one per leaf of the schema and in schema order.
+        /// The column chunks, one per leaf, in schema order.
         1: required columns: Vec<ColumnChunk>,
-        /// The size of all pages after decompression in bytes. It is for information only.
+        /// The total size of decompressed pages in bytes. For information only.
         2: required total_byte_size: i64,
         /// The number of rows, not negative.
         3: count num_rows: i64,
-        /// The columns by which the rows are sorted.
+        /// The sorting columns, if the rows are sorted.
         4: optional sorting_columns: Vec<SortingColumn>,
         /// The file offset of the row group's first page.
         5: optional file_offset: i64,
-        /// The size of all pages in bytes as stored in the file.
+        /// The total size of pages in bytes, as stored in the file.
         6: optional total_compressed_size: i64,
         /// The ordinal of the row group in the file.
         7: optional ordinal: i16,
     }
 }
 
-/// A row group without its column chunks. All other fields of [`RowGroup`] are present.
+/// A row group without its column chunks. Use this if you only need the other fields, because it
+/// comes decoded with the footer.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -52,22 +53,22 @@ thrift_struct! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RowGroupHeader {
-    /// The size of all pages after decompression in bytes. It is for information only.
+    /// The total size of decompressed pages in bytes. For information only.
     pub total_byte_size: i64,
     /// The number of rows, not negative.
     pub num_rows: i64,
-    /// The columns by which the rows are sorted.
+    /// The sorting columns, if the rows are sorted.
     pub sorting_columns: Option<Vec<SortingColumn>>,
     /// The file offset of the row group's first page.
     pub file_offset: Option<i64>,
-    /// The size of all pages in bytes as stored in the file.
+    /// The total size of pages in bytes, as stored in the file.
     pub total_compressed_size: Option<i64>,
     /// The ordinal of the row group in the file.
     pub ordinal: Option<i16>,
 }
 
 thrift_struct! {
-    /// A column by which rows are sorted.
+    /// A sorting column.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct SortingColumn {
         /// The ordinal of the leaf column.

@@ -1,17 +1,17 @@
-//! The nodes of the schema, and key-value pairs.
+//! Schema nodes and key-value pairs.
 
 use crate::{
     ConvertedType, LogicalType, Repetition, Result, Type,
     thrift::{CompactReader, CompactWriter, Value, Wire, required, thrift_struct},
 };
 
-/// The repetition that some writers use for a root without one.
+/// The repetition used by some writers for a root without one.
 const NO_REPETITION: i32 = -1;
 
 thrift_struct! {
-    /// A node of the schema tree. The tree is stored as a list in depth-first order.
+    /// A node of the schema tree, which is stored as a list in depth-first order.
     ///
-    /// An element is not checked against the others, so `num_children` may be negative or too large.
+    /// Elements aren't checked against each other, so `num_children` can be negative or too large.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct SchemaElement {
         /// The physical type of a leaf. It is absent on a group.
@@ -38,7 +38,7 @@ thrift_struct! {
 }
 
 impl SchemaElement {
-    /// Returns the number of heap bytes that the element uses.
+    /// Returns the heap bytes used by the element.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let logical_type = self.logical_type.as_ref();
@@ -47,7 +47,7 @@ impl SchemaElement {
 }
 
 thrift_struct! {
-    /// The root as stored in the file. Writers bend the rules for it, because its fields are not needed.
+    /// The root as stored in the file. Some writers bend the rules here, since its fields aren't needed.
     struct Root {
         1: optional type_: Type,
         2: optional type_length: i32,
@@ -92,7 +92,8 @@ pub(crate) fn read_schema(
 ) -> Result<Vec<SchemaElement>> {
     reader.expect(wire, Wire::List)?;
     let (wire, size) = reader.list()?;
-    // An element is larger in memory than in the file, so we do not reserve memory for the claimed number of elements.
+    // An element is larger in memory than in the file, so we don't trust the claimed number of elements when reserving
+    // memory.
     let reserve = size.min(reader.remaining() / size_of::<SchemaElement>() + 1);
     let mut elements = Vec::with_capacity(reserve);
     for ordinal in 0..size {
@@ -104,7 +105,7 @@ pub(crate) fn read_schema(
     Ok(elements)
 }
 
-/// A key and its value, which the writer added for its readers. Values should be UTF-8, but writers put any bytes
+/// A key-value pair added by the writer for its readers. Values should be UTF-8, but in practice writers put any bytes
 /// there.
 ///
 /// ```
@@ -116,7 +117,7 @@ pub(crate) fn read_schema(
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeyValue {
-    /// The key, in which U+FFFD replaces bytes that are not UTF-8.
+    /// The key, with invalid UTF-8 replaced by U+FFFD.
     pub key: String,
     /// The value's bytes.
     pub value: Option<Vec<u8>>,
@@ -190,10 +191,10 @@ impl Value for KeyValue {
     }
 }
 
-/// Reads text for humans, in which invalid UTF-8 must not make the file unreadable.
+/// Reads human-readable text. Invalid UTF-8 in such text must not make the file unreadable.
 pub(crate) fn lossy_text(reader: &mut CompactReader<'_>, wire: Wire) -> Result<String> {
     reader.expect(wire, Wire::Binary)?;
-    // We validate first, because replacing invalid bytes takes several times as long, even if there are none.
+    // We validate first, because lossy conversion takes several times as long even for valid text.
     reader.binary().map(|bytes| match str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
         Err(_) => String::from_utf8_lossy(bytes).into_owned(),

@@ -1,9 +1,9 @@
-//! Setters for option structs, which all crates declare in one form.
+//! Setters for option structs, so that all crates declare them the same way.
 
-/// Declares methods that each set one field and return the options, so that calls can be chained.
+/// Declares chainable methods that each set one field and return the options.
 ///
 /// A row has the documentation, the field name, and the argument's type. If the field has another type, `=> convert`
-/// names the function that makes it from the argument, such as `Some` or `Into::into`.
+/// names the conversion function, such as `Some` or `Into::into`.
 ///
 /// ```
 /// #[derive(Default)]

@@ -6,8 +6,8 @@ thrift_struct! {
     /// Bounds and counts of a column chunk or a page.
     ///
     /// Bounds are PLAIN values, except that byte arrays have no length. They are valid only in the column's
-    /// [`ColumnOrder`](crate::ColumnOrder). Counts are not checked, and you may find negative ones in files that broken
-    /// writers made.
+    /// [`ColumnOrder`](crate::ColumnOrder). Counts aren't checked, so you might find negative counts in files from
+    /// broken writers.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct Statistics {
         /// The deprecated upper bound, in signed order.
@@ -32,10 +32,10 @@ thrift_struct! {
 }
 
 thrift_struct! {
-    /// The size that a column chunk has in memory.
+    /// A column chunk's size in memory. Readers can use this to estimate their memory.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct SizeStatistics {
-        /// The byte count of all BYTE_ARRAY values without their lengths.
+        /// The byte count of all BYTE_ARRAY values without length prefixes.
         1: optional unencoded_byte_array_data_bytes: i64,
         /// The number of occurrences of each repetition level, starting at level 0.
         2: optional repetition_level_histogram: Vec<i64>,
@@ -73,7 +73,7 @@ thrift_struct! {
     pub struct GeospatialStatistics {
         /// The bounds of all coordinates.
         1: optional bbox: BoundingBox,
-        /// The ISO codes of the geometry types that occur. They are unknown if this is absent or empty.
+        /// The ISO codes of any geometry types that occur, unknown if absent or empty.
         2: optional geospatial_types: Vec<i32>,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// The positions of the hyphens, as the number of the UUID's bytes before them.
+/// The hyphens' positions, as the number of UUID bytes before each hyphen.
 const HYPHENS: [usize; 4] = [4, 6, 8, 10];
 
 /// Appends a UUID in the form `f24f9b64-81fa-49d1-b74e-8c09a6e31c56`.
@@ -15,8 +15,8 @@ pub fn push(out: &mut String, uuid: [u8; 16]) {
     }
 }
 
-/// Parses a UUID of 32 hexadecimal digits, in upper or lower case, with hyphens in the usual places. Returns `None` if
-/// the text has another form.
+/// Parses a UUID of 32 hexadecimal digits, in upper or lower case, with hyphens in the usual places. Returns `None` for
+/// text in any other form.
 #[must_use]
 pub fn parse(text: &str) -> Option<[u8; 16]> {
     let lengths = text.split('-').map(str::len);

@@ -1,4 +1,4 @@
-//! The interface for Parquet Modular Encryption. This connects readers and writers to an implementation that has the
+//! The interface for Parquet Modular Encryption. It connects readers and writers to an implementation, which holds the
 //! keys.
 //!
 //! ```text
@@ -6,8 +6,8 @@
 //! writing   Encryption ── open, once per file ──► FileEncryption ── column ──────────────────► ModuleCipher
 //! ```
 //!
-//! A *module* is a unit of encryption, such as the footer, a page or a page header. A [`ModuleId`] identifies it. The
-//! crate `herringbone-encryption` implements algorithms and keys, not this one.
+//! A *module* is a unit of encryption, such as the footer, a page or a page header. It is identified by a [`ModuleId`].
+//! Note that this crate doesn't implement algorithms or keys. `herringbone-encryption` does.
 
 mod module_id;
 mod reading;
@@ -24,27 +24,27 @@ pub use writing::{Encryption, FileEncryption, SiblingField};
 
 use crate::Result;
 
-/// The metadata key under which our writer repeats the encryption algorithm, because the key-value metadata is
-/// authenticated. The pair applies only to that file, so it is not copied when rows are written to another file.
+/// The metadata key for our writer's second copy of the encryption algorithm, which is useful because key-value
+/// metadata is authenticated. The pair only applies to that file, so it isn't copied when writing rows to another file.
 pub const ALGORITHM_KEY: &str = "herringbone:encryption_algorithm";
 
-/// A cipher that encrypts and decrypts the modules of one column in a file. Several threads may share it.
+/// A cipher for the modules of one column in a file. Several threads can share it.
 pub trait ModuleCipher: Send + Sync + fmt::Debug {
-    /// Returns the byte count of the module that starts with `start`, including any framing. Returns `None` if `start`
-    /// is too short to know it.
+    /// Returns the byte count of the module starting with `start`, including any framing, or `None` if `start` is too
+    /// short to tell.
     ///
     /// # Errors
     /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the module has more than `limit` bytes, or fewer than the
     /// minimum.
     fn module_bytes(&self, id: &ModuleId, start: &[u8], limit: usize) -> Result<Option<usize>>;
 
-    /// Decrypts a whole `module` into `plaintext`, and replaces its content. For a data page version 2, pass the byte
+    /// Decrypts a whole `module` into `plaintext`, replacing its content. For a data page version 2, pass the byte
     /// count of its levels according to its header as `levels`, because some writers leave levels outside the module.
     /// For all other modules, pass 0.
     ///
     /// # Errors
     /// Fails with [Key](crate::ErrorKind::Key) if the module is not authentic, and with
-    /// [Corrupt](crate::ErrorKind::Corrupt) if its framing is invalid. In these cases, `plaintext` is empty afterwards.
+    /// [Corrupt](crate::ErrorKind::Corrupt) if its framing is invalid. In either case, `plaintext` is empty afterwards.
     fn decrypt(
         &self,
         id: &ModuleId,
@@ -57,33 +57,31 @@ pub trait ModuleCipher: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if an ordinal or the length is too large to be encrypted, and
-    /// with [Key](crate::ErrorKind::Key) if the key must not be used any more. In these cases nothing is appended.
+    /// with [Key](crate::ErrorKind::Key) if the key must not be used any more. Nothing is appended in either case.
     fn encrypt(&self, id: &ModuleId, plaintext: &[u8], module: &mut Vec<u8>) -> Result<()>;
 
-    /// Encrypts a data page. This first encrypts its body in place, because the header contains the encrypted body's
-    /// length and checksum, and then its header. It appends the encrypted header to `head`, followed by any bytes
-    /// between header and body, so that the page consists of the bytes appended to `head` and then the body. Returns
-    /// the header's byte count.
+    /// Encrypts a data page. The body is encrypted first, in place, because the header contains the encrypted body's
+    /// length and checksum. The encrypted header is then appended to `head`, followed by any bytes between header and
+    /// body. So the page consists of the bytes appended to `head` plus the body. Returns the header's byte count.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::encrypt`], and with errors of the header. The page and `head` are then
     /// unusable.
     fn encrypt_page(&self, page: PageToEncrypt<'_>, head: &mut Vec<u8>) -> Result<usize>;
 
-    /// Returns the number of bytes in a page's module that its header does not count in the page size. According to the
-    /// specification, a header counts all bytes, so the default is 0.
+    /// Returns the number of bytes in a page's module not counted in its header's page size. The default is 0, because
+    /// according to the specification a header counts all bytes.
     fn uncounted_bytes(&self, kind: ModuleKind) -> usize {
         let _ = kind;
         0
     }
 }
 
-/// A closure that makes the header for an encrypted body, and puts the body's length and checksum into it. Its
-/// arguments are the two parts of the body: the bytes that will be appended to `head` after the header, and the bytes
-/// in place.
+/// A closure that makes the header for an encrypted body, including the body's length and checksum. Its arguments are
+/// the two parts of the body, that is, the bytes to append to `head` after the header and the bytes in place.
 pub type MakeHeader<'a> = dyn FnMut([&[u8]; 2]) -> Result<Vec<u8>> + 'a;
 
-/// A data page that is to be encrypted.
+/// A data page to encrypt.
 pub struct PageToEncrypt<'a> {
     /// The header's module.
     pub header_id: ModuleId,
@@ -91,11 +89,11 @@ pub struct PageToEncrypt<'a> {
     pub body_id: ModuleId,
     /// The byte count of the levels at the start of the body for version 2, otherwise 0.
     pub levels: usize,
-    /// The buffer that has the body. The body begins at `start`.
+    /// The buffer with the body, which begins at `start`.
     pub body: &'a mut Vec<u8>,
-    /// The body's position in the buffer.
+    /// The body's offset in the buffer.
     pub start: usize,
-    /// The closure that makes the header, after the body is encrypted.
+    /// The closure that makes the header, called after encrypting the body.
     pub header: &'a mut MakeHeader<'a>,
 }
 
@@ -125,19 +123,19 @@ impl ChunkCipher {
         }
     }
 
-    /// Returns the id of a module that occurs once per chunk.
+    /// Returns the id of a per-chunk module.
     #[must_use]
     pub fn module(&self, kind: ModuleKind) -> ModuleId {
         ModuleId::of_column(kind, self.row_group, self.column)
     }
 
-    /// Returns the id of a data page header or body. Dictionary pages do not count in `ordinal`.
+    /// Returns the id of a data page header or body. Note that `ordinal` doesn't count dictionary pages.
     #[must_use]
     pub fn page(&self, kind: ModuleKind, ordinal: usize) -> ModuleId {
         ModuleId::of_page(kind, self.row_group, self.column, ordinal)
     }
 
-    /// Decrypts a module that occurs once per chunk.
+    /// Decrypts a per-chunk module.
     ///
     /// # Errors
     /// Fails for the same reasons as [`ModuleCipher::decrypt`].
@@ -148,7 +146,7 @@ impl ChunkCipher {
         Ok(plaintext)
     }
 
-    /// Encrypts a module that occurs once per chunk.
+    /// Encrypts a per-chunk module.
     ///
     /// # Errors
     /// Fails for the same reasons as [`ModuleCipher::encrypt`].

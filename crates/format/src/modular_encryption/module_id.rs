@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::{Error, Result};
 
-/// The maximum number of row groups, of columns, and of data pages per column chunk in an encrypted file. There is a
-/// maximum because their ordinals are signed 16-bit integers.
+/// The maximum number of row groups, columns, and data pages per column chunk in an encrypted file. There's a maximum
+/// because ordinals are signed 16-bit integers.
 pub const MAX_ORDINALS: usize = 1 << 15;
 
 /// The content of a module. The numbers are from section 4.4.2.
@@ -14,7 +14,7 @@ pub const MAX_ORDINALS: usize = 1 << 15;
 pub enum ModuleKind {
     /// The file metadata.
     Footer = 0,
-    /// The metadata of a column chunk with a key other than the footer's.
+    /// Column chunk metadata encrypted with a key other than the footer's.
     ColumnMetadata = 1,
     /// The body of a data page.
     DataPage = 2,
@@ -47,7 +47,7 @@ impl ModuleKind {
         matches!(self, Self::DataPage | Self::DataPageHeader)
     }
 
-    /// Returns the name that messages use.
+    /// Returns the name used in messages.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -65,7 +65,8 @@ impl ModuleKind {
     }
 }
 
-/// The identification of a module in a file. All ordinals start at 0.
+/// A module's identity within a file. It becomes part of the additional authenticated data, so that modules cannot be
+/// swapped. All ordinals start at 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ModuleId {
     /// The module's content.
@@ -74,8 +75,8 @@ pub struct ModuleId {
     pub row_group: usize,
     /// The ordinal of the column chunk in its row group, or 0 for the footer.
     pub column: usize,
-    /// The ordinal of the data page in its column chunk, not counting the dictionary page. It is 0 for modules outside
-    /// data pages.
+    /// The ordinal of the data page in its column chunk, not counting the dictionary page. Modules outside of data
+    /// pages have 0.
     pub page: usize,
 }
 
@@ -88,7 +89,7 @@ impl ModuleId {
         page: 0,
     };
 
-    /// Returns the id of a module that occurs once per column chunk.
+    /// Returns the id of a per-chunk module.
     #[must_use]
     pub fn of_column(kind: ModuleKind, row_group: usize, column: usize) -> Self {
         Self::of_page(kind, row_group, column, 0)
@@ -105,11 +106,11 @@ impl ModuleId {
         }
     }
 
-    /// Returns the ordinals of row group, column and page as 16-bit integers. This is their form in the additional
+    /// Returns the row group, column and page ordinals as 16-bit integers, which is their form in the additional
     /// authenticated data.
     ///
     /// # Errors
-    /// Fails with [Argument](crate::ErrorKind::Argument) if one of them is [`MAX_ORDINALS`] or more.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if an ordinal is [`MAX_ORDINALS`] or more.
     pub fn ordinals(&self) -> Result<[i16; 3]> {
         let narrow = |ordinal: usize, of: &str, advice: &str| {
             i16::try_from(ordinal).map_err(|_| {

@@ -1,4 +1,4 @@
-//! The interface between a reader and an implementation that has the keys.
+//! The interface between a reader and an implementation with the keys.
 
 use std::fmt;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::ModuleCipher;
 use crate::{Error, ErrorKind, KeyValue, Result};
 
-/// The information about a file's encryption available before anything is decrypted.
+/// Everything known about a file's encryption before decrypting it.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct FileToDecrypt<'a> {
@@ -25,12 +25,12 @@ impl<'a> FileToDecrypt<'a> {
     }
 }
 
-/// The way in which a footer is encrypted (Parquet Modular Encryption, sections 5.2 to 5.5).
+/// A footer's kind of encryption (Parquet Modular Encryption, sections 5.2 to 5.5).
 #[derive(Clone, Copy)]
 pub enum FooterEncryption<'a> {
-    /// An encrypted footer. These bytes start with `FileCryptoMetaData`, and the encrypted footer follows.
+    /// An encrypted footer. The bytes start with `FileCryptoMetaData`, followed by the encrypted footer itself.
     Encrypted(&'a [u8]),
-    /// An unencrypted footer. Its fields 8 and 9 are here.
+    /// An unencrypted footer, with its fields 8 and 9.
     Plaintext {
         /// The footer's `EncryptionAlgorithm`, or `None` if the file is not encrypted at all.
         encryption_algorithm: Option<&'a [u8]>,
@@ -49,9 +49,10 @@ impl fmt::Debug for FooterEncryption<'_> {
     }
 }
 
-/// An object that can decrypt files. It is called once per opened file.
+/// A decryption configuration, called once per opened file. Implement this to bring your own keys or algorithms.
 pub trait Decryption: Send + Sync + fmt::Debug {
-    /// Returns the object that decrypts a file. Returns `None` if the file is not encrypted and plaintext may be read.
+    /// Returns the object for decrypting a file, or `None` if the file is not encrypted and reading plaintext is
+    /// allowed.
     ///
     /// # Errors
     /// Fails with [Key](ErrorKind::Key) if the file is not encrypted as required, and with
@@ -60,18 +61,18 @@ pub trait Decryption: Send + Sync + fmt::Debug {
     fn open(&self, file: &FileToDecrypt<'_>) -> Result<Option<Arc<dyn FileDecryption>>>;
 }
 
-/// An object that decrypts one file. Several threads may share it.
+/// An object for decrypting one file. Several threads can share it.
 pub trait FileDecryption: Send + Sync + fmt::Debug {
     /// Decrypts an encrypted footer, that is, all bytes between the last module and the tail. Returns the metadata,
-    /// which other bytes may follow.
+    /// possibly followed by other bytes.
     ///
     /// # Errors
     /// Fails with [Key](ErrorKind::Key) if the key is missing or the footer is not authentic, and with
     /// [Corrupt](ErrorKind::Corrupt) if its framing is invalid.
     fn decrypt_footer(&self, footer: &[u8]) -> Result<KeyStep<Vec<u8>>>;
 
-    /// Verifies a plaintext footer by its signature, if a key for it may be available. The slice `metadata` contains
-    /// the bytes as they are in the file.
+    /// Verifies a plaintext footer's signature, if a key might be available. `metadata` contains the bytes exactly as
+    /// in the file.
     ///
     /// # Errors
     /// Fails with [Key](ErrorKind::Key) if the footer is not authentic, and with [Corrupt](ErrorKind::Corrupt) if the
@@ -84,10 +85,10 @@ pub trait FileDecryption: Send + Sync + fmt::Debug {
     /// Fails with [Key](ErrorKind::Key) if it claims another encryption of the file.
     fn check_key_values(&self, key_values: &[KeyValue]) -> Result<()>;
 
-    /// Checks the columns of the file, given by the parts of their paths.
+    /// Checks the file's columns, given by their path parts.
     ///
     /// # Errors
-    /// Fails with [Argument](ErrorKind::Argument) if there is a key for a column that the file does not have.
+    /// Fails with [Argument](ErrorKind::Argument) if there is a key for a column missing from the file.
     fn check_columns(&self, leaves: &mut dyn Iterator<Item = Vec<String>>) -> Result<()>;
 
     /// Checks an unencrypted column before it is read.
@@ -113,16 +114,16 @@ pub trait FileDecryption: Send + Sync + fmt::Debug {
     fn supply_key(&self, request: &KeyRequest, key: &[u8]) -> Result<()>;
 }
 
-/// A key that a file needs.
+/// A request for one of a file's keys.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeyRequest {
-    /// The key metadata in the file, whose meaning the writer and the key owner define. Do not trust it, because anyone
-    /// who can write the file can change it.
+    /// The key metadata in the file, as defined by the writer and the key owner. Don't trust it, because anyone who can
+    /// write the file can change it.
     pub key_metadata: Vec<u8>,
-    /// The footer key's metadata, if the file has any. Key tools use it to find the KMS.
+    /// The footer key's metadata, if the file has any. Key tools use this to find the KMS.
     pub footer_key_metadata: Option<Vec<u8>>,
-    /// The path parts of the column that the key belongs to, or `None` for the footer.
+    /// The path parts of the key's column, or `None` for the footer.
     pub column: Option<Vec<String>>,
 }
 
@@ -154,7 +155,7 @@ impl fmt::Debug for KeyRequest {
     }
 }
 
-/// The result of a step that may need a key.
+/// The result of a step that might need a key.
 #[derive(Debug, Clone)]
 #[must_use]
 pub enum KeyStep<T> {

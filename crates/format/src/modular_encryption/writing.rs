@@ -1,4 +1,4 @@
-//! The interface between a writer and an implementation that has the keys.
+//! The interface between a writer and an implementation with the keys.
 
 use std::fmt;
 use std::path::Path;
@@ -7,24 +7,24 @@ use std::sync::Arc;
 use super::{ModuleCipher, ModuleId};
 use crate::{ColumnChunk, Error, FileMetadataParts, Result};
 
-/// An object that can encrypt files. It is called once per written file.
+/// An encryption configuration, called once per written file. Implement this to bring your own keys or algorithms.
 pub trait Encryption: Send + Sync + fmt::Debug {
-    /// Returns the object that encrypts a new file with these leaf paths, in schema order. Returns `None` if the file
-    /// is not to be encrypted.
+    /// Returns the object for encrypting a new file with these leaf paths, in schema order, or `None` to leave the file
+    /// unencrypted.
     ///
     /// # Errors
-    /// Fails with [Argument](crate::ErrorKind::Argument) if the configuration names a column that the file does not
-    /// have, or if the file has too many leaves to be encrypted. Fails with [Io](crate::ErrorKind::Io) if no random
-    /// bytes are available.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if the configuration names a column missing from the file, or
+    /// if the file has too many leaves for encryption. Fails with [Io](crate::ErrorKind::Io) if no random bytes are
+    /// available.
     fn open(
         &self,
         path: Option<&Path>,
         leaves: &[Vec<String>],
     ) -> Result<Option<Arc<dyn FileEncryption>>>;
 
-    /// Returns the object that encrypts a new file with derived fields. The leaves of the fields in `siblings` are
-    /// encrypted like the leaves that they are derived from, unless the configuration names them. The default ignores
-    /// `siblings` and calls [`open`](Self::open).
+    /// Returns the object for encrypting a new file with derived fields. The leaves of fields in `siblings` are
+    /// encrypted like their source leaves, unless the configuration names them. The default ignores `siblings` and
+    /// calls [`open`](Self::open).
     ///
     /// # Errors
     /// Fails for the same reasons as [`open`](Self::open).
@@ -39,14 +39,14 @@ pub trait Encryption: Send + Sync + fmt::Debug {
     }
 }
 
-/// A field derived from the values of another field, such as their bounding boxes. Whoever must not see the other field
-/// must not see this one either.
+/// A field derived from another field's values, such as their bounding boxes. Anyone who must not see the other field
+/// must not see this field either.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SiblingField {
     /// The names in the field path, without the root.
     pub path: Vec<String>,
-    /// The path of the field that it is derived from.
+    /// The path of its source field.
     pub of: Vec<String>,
 }
 
@@ -58,19 +58,19 @@ impl SiblingField {
     }
 }
 
-/// An object that encrypts one file. Several threads may share it.
+/// An object for encrypting one file. Several threads can share it.
 pub trait FileEncryption: Send + Sync + fmt::Debug {
     /// Returns the cipher for a leaf's column, or `None` if the column is not encrypted.
     fn column(&self, leaf: usize) -> Option<Arc<dyn ModuleCipher>>;
 
-    /// Returns true if some readers of the footer may lack a leaf's key, so that information about its values must stay
-    /// out of the footer. By default this is true for every encrypted column.
+    /// Returns true if some readers of the footer might lack a leaf's key, in which case information about its values
+    /// must stay out of the footer. By default, this is true for every encrypted column.
     fn is_hidden(&self, leaf: usize) -> bool {
         self.column(leaf).is_some()
     }
 
-    /// Returns the cipher for temporary files, which contain rows of the file until it is written. Its key is not
-    /// stored anywhere, and is lost with the cipher. Writers call this only if they need temporary files.
+    /// Returns the cipher for temporary files, which hold some of the file's rows while it's being written. The key
+    /// isn't stored anywhere and is lost with the cipher. Writers only call this if they need temporary files.
     ///
     /// # Errors
     /// Fails with [Unsupported](crate::ErrorKind::Unsupported) by default, and with [Io](crate::ErrorKind::Io) if no
@@ -82,9 +82,8 @@ pub trait FileEncryption: Send + Sync + fmt::Debug {
         ))
     }
 
-    /// Converts a column chunk's complete metadata to the form that the file stores. This has the encryption metadata,
-    /// the chunk metadata as a module, and the parts that everyone may see. Pass the module of the chunk metadata as
-    /// `id`.
+    /// Converts a column chunk's complete metadata to its stored form, consisting of the encryption metadata, the chunk
+    /// metadata as a module, and any parts that everyone may see. Pass the chunk metadata's module as `id`.
     ///
     /// # Errors
     /// Fails for the same reasons as [`ModuleCipher::encrypt`].
@@ -96,8 +95,8 @@ pub trait FileEncryption: Send + Sync + fmt::Debug {
     /// Adds the encryption metadata to the file metadata.
     fn complete_metadata(&self, metadata: &mut FileMetadataParts);
 
-    /// Returns the bytes that precede the tail. These are either `FileCryptoMetaData` followed by the encrypted
-    /// `metadata`, or the plaintext `metadata` followed by its signature.
+    /// Returns the bytes before the tail, that is, either `FileCryptoMetaData` followed by the encrypted `metadata`, or
+    /// the plaintext `metadata` followed by its signature.
     ///
     /// # Errors
     /// Fails for the same reasons as [`ModuleCipher::encrypt`].

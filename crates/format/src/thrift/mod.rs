@@ -1,7 +1,7 @@
-//! Thrift's compact protocol. All Parquet metadata is encoded with this protocol.
+//! Thrift's compact protocol, the encoding of all Parquet metadata.
 //!
-//! A struct is a list of fields that a zero byte ends. Each field has a header with its [`Wire`] type and its id. The
-//! id is stored as the difference from the previous id:
+//! A struct is a list of fields, terminated by a zero byte. Each field has a header with its [`Wire`] type and id, and
+//! the id is delta-encoded against the previous id:
 //!
 //! ```text
 //! struct    field* 00
@@ -13,8 +13,9 @@
 //! map       varint size, [kkkk vvvv, (key value)*]
 //! ```
 //!
-//! [`CompactReader`] borrows the bytes and checks every size against the bytes left, and [`CompactWriter`] is its
-//! counterpart. We declare each struct of the format once. The `thrift_struct!` macro then generates both directions.
+//! [`CompactReader`] borrows the bytes, checking every size against the bytes left. [`CompactWriter`] is its
+//! counterpart. Each of the format's structs is only declared once, with the `thrift_struct!` macro generating both
+//! directions.
 
 mod shape_cache;
 mod reader;
@@ -34,29 +35,29 @@ pub use value::RawStruct;
 pub(crate) use value::{Value, read_union, write_union};
 pub use writer::CompactWriter;
 
-/// The type of a value. The discriminant is the type's id in the compact protocol.
+/// A value's wire type. The discriminant is its id in the compact protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Wire {
-    /// A boolean field with the value true. As the element type of a list, this is any boolean, with one byte each.
+    /// A boolean field with the value true. As a list's element type, this stands for any boolean, one byte each.
     BooleanTrue = 1,
-    /// A boolean field with the value false. As the element type of a list, this is any boolean, with one byte each.
+    /// A boolean field with the value false. As a list's element type, this stands for any boolean, one byte each.
     BooleanFalse = 2,
     /// One byte.
     I8 = 3,
-    /// An integer of sixteen bits as a zigzag varint.
+    /// A 16-bit integer as a zigzag varint.
     I16 = 4,
-    /// An integer of thirty-two bits as a zigzag varint.
+    /// A 32-bit integer as a zigzag varint.
     I32 = 5,
-    /// An integer of sixty-four bits as a zigzag varint.
+    /// A 64-bit integer as a zigzag varint.
     I64 = 6,
     /// Eight bytes, little-endian.
     Double = 7,
     /// Bytes or text, preceded by their length.
     Binary = 8,
-    /// Values that all have one type.
+    /// Values of one type.
     List = 9,
-    /// Values that all have one type, encoded like a list.
+    /// Values of one type, encoded like a list.
     Set = 10,
     /// Keys and values.
     Map = 11,
@@ -97,8 +98,8 @@ impl Wire {
     }
 }
 
-/// Decodes the struct at the start of `bytes`, but reads at most `allowed` bytes. This is the limit named `limit`.
-/// Returns the struct with its byte count, or `None` if `bytes` end inside the struct.
+/// Decodes the struct at the start of `bytes`, reading at most `allowed` bytes, which is the value of the limit named
+/// `limit`. Returns the struct with its byte count, or `None` if `bytes` end inside the struct.
 pub(crate) fn decode_prefix<T: Value>(
     bytes: &[u8],
     limits: &Limits,
@@ -118,8 +119,8 @@ pub(crate) fn read_prefix<T>(
     allowed: usize,
     read: impl FnOnce(&mut CompactReader<'_>) -> Result<T>,
 ) -> Result<Option<(T, usize)>> {
-    // We return early, because page readers often call this before bytes are available, and it is slow to format an
-    // error message.
+    // We return early because page readers often call this before bytes are available, and formatting an error message
+    // is slow.
     if bytes.is_empty() && allowed > 0 {
         return Ok(None);
     }

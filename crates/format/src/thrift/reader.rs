@@ -9,19 +9,19 @@ use crate::{Error, Result};
 /// The header of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
-    /// The id that the field has in its struct.
+    /// The field's id in its struct.
     pub id: i16,
-    /// The type of the value that follows.
+    /// The wire type of the field's value.
     pub wire: Wire,
 }
 
-/// A position in bytes of the compact protocol.
+/// A cursor over bytes of the compact protocol.
 ///
-/// We check sizes against the bytes left before we use them, and reading never panics. After an error, the position is
-/// at the value that could not be read.
+/// Sizes are checked against the bytes left before they're used, and reading never panics. After an error, the position
+/// is at the offending value.
 ///
-/// **Errors** are corrupt, with the byte in the message (`(byte 17)`). If [`with_base_offset`](Self::with_base_offset)
-/// was called, they have that byte's offset in the file instead.
+/// **Errors** are corrupt, with the byte in the message (`(byte 17)`). After
+/// [`with_base_offset`](Self::with_base_offset), they have that byte's offset in the file instead.
 #[derive(Debug, Clone)]
 pub struct CompactReader<'a> {
     bytes: &'a [u8],
@@ -29,12 +29,12 @@ pub struct CompactReader<'a> {
     max_depth: usize,
     base_offset: Option<u64>,
     ran_out: bool,
-    /// True if raw structs are skipped, and returned without their bytes.
+    /// True if raw structs are skipped and returned without their bytes.
     skips_raw_structs: bool,
 }
 
 impl<'a> CompactReader<'a> {
-    /// The maximum nesting depth, whatever limit the caller sets. It exists because skipping is recursive.
+    /// The maximum nesting depth, regardless of the caller's limit. Needed because skipping is recursive.
     pub const DEPTH_CEILING: usize = 512;
 
     /// Starts at the first byte. The reader skips at most `max_depth` nested structs and lists.
@@ -57,7 +57,7 @@ impl<'a> CompactReader<'a> {
         self
     }
 
-    /// Continues at `position`. If this is past the end, every read is an error.
+    /// Continues at `position`. Every read fails if this is past the end.
     #[must_use]
     pub fn at_position(mut self, position: usize) -> Self {
         self.position = position;
@@ -78,22 +78,22 @@ impl<'a> CompactReader<'a> {
         self.bytes.len().saturating_sub(self.position)
     }
 
-    /// Returns true if the last error was the end of the bytes, so that reading might succeed with more bytes.
+    /// Returns true if the last error was running out of bytes, in which case reading might succeed with more bytes.
     #[must_use]
     pub fn ran_out(&self) -> bool {
         self.ran_out
     }
 
     /// Returns the next field of a struct, or `None` at its end. Pass the previous field's id as `last`, or 0 at the
-    /// start of the struct. This method updates it.
+    /// start of the struct. This method then updates `last`.
     pub fn field(&mut self, last: &mut i16) -> Result<Option<Field>> {
         self.next_field(last, |_| true)
     }
 
-    /// Returns the next field whose id is in `ids`, and skips others. Bit `n` of `ids` stands for the id `n`.
+    /// Returns the next field with an id in `ids`, skipping any others. Bit `n` of `ids` stands for the id `n`.
     #[inline]
     pub(crate) fn field_among(&mut self, ids: u64, last: &mut i16) -> Result<Option<Field>> {
-        // This is a fast path for most fields, which are wanted and have a short header.
+        // This is the fast path. Most fields are wanted and have a short header.
         if let Some(&header) = self.bytes.get(self.position)
             && header >= 0x10
             && let Some(wire) = Wire::from_id(header & 0x0f)
@@ -108,7 +108,7 @@ impl<'a> CompactReader<'a> {
         self.other_field_among(ids, last)
     }
 
-    /// Returns the next field whose id is in `ids`, in the cases where fields may have to be skipped.
+    /// Returns the next field with an id in `ids`. This is the slow path, for when there might be fields to skip.
     #[inline(never)]
     fn other_field_among(&mut self, ids: u64, last: &mut i16) -> Result<Option<Field>> {
         self.next_field(last, |id| is_among(ids, id))
@@ -120,7 +120,7 @@ impl<'a> CompactReader<'a> {
         last: &mut i16,
         is_wanted: impl Fn(i16) -> bool,
     ) -> Result<Option<Field>> {
-        // Footers are long, so we keep position and id in registers.
+        // Footers are long, so this loop is hot and we keep position and id in registers.
         let (bytes, mut position, mut id) = (self.bytes, self.position, *last);
         let error = loop {
             let Some(&header) = bytes.get(position) else {
@@ -158,7 +158,7 @@ impl<'a> CompactReader<'a> {
         Err(self.skip_error(error))
     }
 
-    /// Returns the id that follows a field header without a difference, and advances past both.
+    /// Returns the full id after a field header without a delta, advancing past both.
     fn long_field_id(&mut self) -> Result<i16> {
         let (id, end) = match read_varint(self.bytes, self.position + 1) {
             Ok(read) => read,
@@ -194,7 +194,7 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Returns the value of a boolean field, which its type contains.
+    /// Returns a boolean field's value, which is part of its type.
     #[inline]
     pub fn boolean(&self, wire: Wire) -> Result<bool> {
         match wire {
@@ -204,7 +204,7 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Reads a boolean in a list. A 1 is true, and a 2 is false, as is a 0, which old writers use.
+    /// Reads a boolean in a list. A 1 is true and a 2 is false. Old writers also use 0 for false.
     #[inline]
     pub fn boolean_element(&mut self) -> Result<bool> {
         match self.bytes.get(self.position) {
@@ -257,8 +257,8 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Reads the type and number of list elements. At least as many bytes as elements are left, so you can trust the
-    /// number that far. The type of an empty list is ignored and returned as `Struct`.
+    /// Reads the type and number of list elements. There are always at least as many bytes left as elements, so you can
+    /// trust the number that far. An empty list's type is ignored and returned as `Struct`.
     #[inline]
     pub fn list(&mut self) -> Result<(Wire, usize)> {
         match list_header(self.bytes, self.position) {
@@ -273,7 +273,7 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Skips a value. This assumes that a boolean is a field, so that it takes zero bytes.
+    /// Skips a value. This assumes that a boolean is a field and takes zero bytes.
     #[inline]
     pub fn skip(&mut self, wire: Wire) -> Result<()> {
         match skip_value(self.bytes, self.position, wire, self.max_depth, &mut ()) {
@@ -286,15 +286,15 @@ impl<'a> CompactReader<'a> {
     }
 
     /// Returns the next field of a struct, or the inner `None` at its end. Returns the outer `None` if the field is
-    /// invalid, or if its header contains the full id instead of a difference.
+    /// invalid or its header contains the full id instead of a delta.
     pub(crate) fn short_field(&mut self, last: &mut i16) -> Option<Option<Field>> {
         let header = *self.bytes.get(self.position)?;
         let is_short = header == 0 || header >= 0x10;
         self.field(last).ok().filter(|_| is_short)
     }
 
-    /// Returns the value that `cache` has for the shape of the struct at this position. If the shape is new, `value`
-    /// makes its value from this struct. Returns `None` if the struct cannot be skipped, or if structs seldom have the
+    /// Returns the value cached in `cache` for the shape of the struct at this position. If the shape is new, `value`
+    /// makes the value from this struct. Returns `None` if the struct cannot be skipped or if structs rarely have the
     /// same structure.
     #[inline]
     pub(crate) fn cached_by_shape<'t, T>(
@@ -307,7 +307,7 @@ impl<'a> CompactReader<'a> {
         cached.ok().flatten().map(|(_, value)| value)
     }
 
-    /// Reads the integer at this offset from the position. It must have 16 bits or more.
+    /// Reads an integer of 16 bits or more, at this offset from the position.
     #[inline]
     pub(crate) fn varint_at(&self, offset: usize) -> Option<i64> {
         let integer = read_varint(self.bytes, self.position.checked_add(offset)?);
@@ -347,7 +347,7 @@ impl<'a> CompactReader<'a> {
         self.place(Error::corrupt, message.into())
     }
 
-    /// Creates an error for something valid at this position that this version does not know.
+    /// Creates an error for something at this position that is valid but unknown to this version.
     #[cold]
     pub fn unsupported(&self, message: impl Into<String>) -> Error {
         self.place(Error::unsupported, message.into())
@@ -411,7 +411,7 @@ fn is_among(ids: u64, id: i16) -> bool {
     u32::try_from(id).is_ok_and(|id| id < u64::BITS && ids >> id & 1 == 1)
 }
 
-/// Decodes a zigzag number. These stand for 0, -1, 1, -2, and so on.
+/// Decodes a zigzag number. That is, 0, 1, 2, 3 stand for 0, -1, 1, -2.
 #[inline]
 fn zigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ -(value & 1).cast_signed()

@@ -1,17 +1,17 @@
 //! Skips values without decoding them.
 //!
-//! To index a footer is mostly to skip values, so we keep the position in registers: functions take it and return it,
-//! and an error is a plain number. Pass a [`SkipTrace`] to learn which bits determine the end of a value. The trace
-//! `()` records nothing, and costs nothing.
+//! Indexing a footer mostly consists of skipping values, so this is a hot path. We keep the position in registers:
+//! functions take and return it, and errors are plain numbers. Pass a [`SkipTrace`] to learn which bits determine a
+//! value's end. The trace `()` records nothing and costs nothing.
 
 use super::Wire;
 
-/// A receiver for the bytes that determine the end of a skipped value. Bytes not reported, such as text and doubles,
-/// were not examined.
+/// A receiver for the bytes that determine a skipped value's end. Unreported bytes, such as text and doubles, weren't
+/// examined.
 pub(super) trait SkipTrace {
-    /// Reports bytes in which all bits matter, that is, headers, sizes and lengths.
+    /// Reports headers, sizes and lengths, where all bits matter.
     fn all_bits(&mut self, from: usize, to: usize);
-    /// Reports bytes in which the highest bits matter, that is, integers.
+    /// Reports integers, where only each byte's high bit matters.
     fn high_bits(&mut self, from: usize, to: usize);
 }
 
@@ -22,7 +22,7 @@ impl SkipTrace for () {
     fn high_bits(&mut self, _: usize, _: usize) {}
 }
 
-/// The reason why a value cannot be skipped. It is one word wide, like the position, so that a `Result` of the two is
+/// The reason for failing to skip a value. It's one word wide like the position, so that a `Result` of the two is
 /// returned in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SkipError(usize);
@@ -36,7 +36,7 @@ impl SkipError {
     pub(super) const WIRE: Self = Self(2);
     /// A varint has more than ten bytes.
     pub(super) const VARINT: Self = Self(3);
-    /// A list or map has a size of more than 32 bits.
+    /// A list or map size exceeds 32 bits.
     pub(super) const SIZE: Self = Self(4);
 
     /// Returns the message.
@@ -51,7 +51,7 @@ impl SkipError {
     }
 }
 
-/// Returns the end of the value that starts at `position`.
+/// Returns the end of the value at `position`.
 pub(super) fn skip_value(
     bytes: &[u8],
     position: usize,
@@ -72,8 +72,8 @@ pub(super) fn skip_value(
     }
 }
 
-/// Returns the end of a field's value. We handle most types inline here. Otherwise, the compiler would inline the loop
-/// of [`skip_struct`] here instead, and every field would cost a call.
+/// Returns the end of a field's value. Most types are handled inline here. Otherwise, the compiler would inline the
+/// loop of [`skip_struct`] instead, and every field would cost a call.
 #[inline(always)]
 pub(super) fn skip_field(
     bytes: &[u8],
@@ -167,8 +167,8 @@ fn skip_list(
     }
 }
 
-/// Returns the type and number of list elements, and the position at which they start. An empty list may have an
-/// invalid type.
+/// Returns the type and number of list elements, and the offset of the first element. Note that an empty list can have
+/// an invalid type.
 #[inline]
 pub(super) fn list_header(
     bytes: &[u8],
@@ -211,8 +211,9 @@ fn skip_map(
     Ok(position)
 }
 
-/// Returns the end of the varint. Most varints have one byte, and a well-predicted branch lets the processor continue
-/// without waiting for that byte. For the others, such as offsets and sizes, we examine eight bytes at once.
+/// Returns the end of the varint. Most varints have a single byte, and a well-predicted branch lets the processor
+/// continue without waiting for that byte. For longer varints, such as offsets and sizes, we examine eight bytes at
+/// once.
 #[inline]
 fn skip_varint(
     bytes: &[u8],

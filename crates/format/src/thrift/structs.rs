@@ -11,10 +11,10 @@ use crate::{Error, Result};
 /// - `or_default`: the type's default if missing
 /// - `or_true`: true if missing
 ///
-/// Fields with an undeclared id or another type are skipped. If a field occurs twice, the last one counts.
+/// Fields with an undeclared id or a different type are skipped. If a field occurs twice, the last one counts.
 ///
 /// A public struct is `non_exhaustive`, because it can grow along with the format. So `new` takes the required fields
-/// in their order, and for each of the others, a method with the name of the field sets it.
+/// in order, and each optional field has a setter of the same name.
 macro_rules! thrift_struct {
     (@type optional $type:ty) => { Option<$type> };
     (@type $mode:ident $type:ty) => { $type };
@@ -186,7 +186,7 @@ pub(crate) fn required<T>(
     }
 }
 
-/// Returns the value of a required field that contains a count.
+/// Returns the value of a required count field.
 #[inline]
 pub(crate) fn count<T: Copy + Into<i64>>(
     reader: &CompactReader<'_>,

@@ -1,15 +1,15 @@
-//! The types that fields have, in both directions.
+//! Field types, in both directions.
 
 use super::{CompactReader, CompactWriter, Field, Wire};
 use crate::Result;
 
-/// A type that a field or the elements of a list can have.
+/// A type for fields and list elements.
 pub(crate) trait Value: Sized {
     /// The type that [`Self::write`] writes.
     const WIRE: Wire;
 
-    /// Returns true if a field of type `wire` can be read as this type. Other fields are another program's private
-    /// fields under the same id, so we skip them like fields with unknown ids.
+    /// Returns true if a field of type `wire` can be read as this type. Anything else must be another program's private
+    /// field under the same id, so we skip it like an unknown id.
     #[inline]
     fn accepts(wire: Wire) -> bool {
         wire == Self::WIRE
@@ -33,7 +33,8 @@ pub(crate) trait Value: Sized {
     }
 }
 
-/// Implements `Value` for an integer type. We read an integer from any width if its value fits, because writers differ.
+/// Implements `Value` for an integer type. An integer can be read from any width if its value fits, because writers
+/// differ.
 macro_rules! integer_value {
     ($($type:ty, $wire:ident;)+) => { $(
         impl Value for $type {
@@ -153,8 +154,8 @@ impl<T: Value> Value for Vec<T> {
     fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
         reader.expect(wire, Wire::List)?;
         let (wire, size) = reader.list()?;
-        // The size is bounded by the bytes left, but an element may be larger in memory than its one byte in the file.
-        // So we reserve no more memory than the number of bytes left, and grow as elements are read.
+        // The size is bounded by the bytes left, but an element can be larger in memory than its one byte in the file.
+        // So we reserve no more memory than there are bytes left, and grow as we read elements.
         let reserve = size.min(reader.remaining() / size_of::<T>().max(1) + 1);
         let mut values = Self::with_capacity(reserve);
         for _ in 0..size {
@@ -171,7 +172,7 @@ impl<T: Value> Value for Vec<T> {
     }
 }
 
-/// A struct that stays encoded, as its bytes in the compact protocol including the final zero.
+/// A struct kept in its encoded form, that is, its bytes in the compact protocol including the final zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawStruct(pub Vec<u8>);
 
@@ -188,7 +189,8 @@ impl Value for RawStruct {
     }
 }
 
-/// Reads a union, that is, a struct with one set field. Returns `None` if no field is set, and fails if two are set.
+/// Reads a union, that is, a struct with one set field. Returns `None` if no field is set, and fails if two fields are
+/// set.
 pub(crate) fn read_union<T>(
     reader: &mut CompactReader<'_>,
     wire: Wire,
@@ -205,7 +207,7 @@ pub(crate) fn read_union<T>(
     Ok(value)
 }
 
-/// Writes a union whose field `id` is set to `variant`. No field is set if `id` is 0.
+/// Writes a union with its field `id` set to `variant`, or no field set if `id` is 0.
 pub(crate) fn write_union<T: Value>(writer: &mut CompactWriter, id: i16, variant: &T) {
     writer.begin_struct();
     if id != 0 {

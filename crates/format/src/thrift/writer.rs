@@ -68,7 +68,8 @@ impl CompactWriter {
         self.last = self.outer.pop().unwrap_or_default();
     }
 
-    /// Writes a field's header. The field's value must follow, unless it is a boolean, whose type contains its value.
+    /// Writes a field's header. You must write the field's value next, unless it's a boolean, whose type already
+    /// contains the value.
     pub fn field(&mut self, id: i16, wire: Wire) {
         match i32::from(id) - i32::from(self.last) {
             delta @ 1..=15 => self.bytes.push((delta as u8) << 4 | wire as u8),

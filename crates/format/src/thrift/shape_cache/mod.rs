@@ -1,9 +1,9 @@
 //! Recognizes structs with the same structure.
 //!
-//! Few bits of a struct determine where it ends. These are headers, sizes, lengths, and the highest bit of each byte of
-//! an integer. The column chunks of a file agree in nearly all of these bits, and differ in counts, offsets and bounds.
-//! So we save a struct's deciding bits as a [`Shape`]. To skip another struct that fits the shape would take the same
-//! steps, so it has the same length.
+//! Only few of a struct's bits determine where it ends, namely headers, sizes, lengths, and the high bit of each byte
+//! in an integer. A file's column chunks typically agree in nearly all of these bits, but differ in counts, offsets and
+//! bounds. So we save a struct's deciding bits as a [`Shape`]. Skipping another struct that fits the shape would take
+//! exactly the same steps, so it must have the same length.
 //!
 //! ```text
 //! struct   18 03 'a' 'b' 'c' 16 c8 01 00      {1: "abc", 2: 100}
@@ -17,20 +17,20 @@ use super::skip::{SkipError, SkipTrace, skip_struct};
 #[cfg(test)]
 mod tests;
 
-/// The number of bytes that we compare at once.
+/// The number of bytes to compare at once.
 const BLOCK: usize = 32;
 
-/// The maximum byte count of a shape. Longer structs seldom have the same structure, because they contain long texts,
-/// or lists of varying sizes.
+/// The maximum byte count of a shape. Longer structs rarely have the same structure, because they contain long texts or
+/// lists of varying sizes.
 const MAX_BYTES: usize = 1024;
 
-/// The number of shapes. This is enough for alternating columns of some types, with two lengths of their offsets.
+/// The maximum number of shapes. This is enough for alternating columns of a few types, with two offset lengths each.
 const MAX_SHAPES: usize = 8;
 
-/// The shapes of earlier structs, with a value for each of them.
+/// The shapes of earlier structs, each with a cached value.
 #[derive(Debug, Clone)]
 pub(crate) struct ShapeCache<T = ()> {
-    /// The shapes, starting with the one used last.
+    /// The shapes, most recently used first.
     shapes: Vec<(Shape, T)>,
     credit: Credit,
 }
@@ -45,8 +45,8 @@ impl<T> Default for ShapeCache<T> {
 }
 
 impl ShapeCache {
-    /// Returns the end of the struct that starts at `position`. If no shape fits, this uses [`skip_struct`]. The caller
-    /// must pass one `depth` for all structs.
+    /// Returns the end of the struct at `position`, falling back to [`skip_struct`] if no shape fits. The caller must
+    /// pass the same `depth` for all structs.
     #[inline]
     pub(super) fn skip_struct(
         &mut self,
@@ -62,9 +62,9 @@ impl ShapeCache {
 }
 
 impl<T> ShapeCache<T> {
-    /// Returns the end of the struct that starts at `position`, and the value saved with the shape that it fits. If no
-    /// shape fits, the struct itself may become a shape. Returns `None` if no shape fits and a new one is not worth its
-    /// cost. The caller must pass one `depth` for all structs.
+    /// Returns the end of the struct at `position`, and the cached value of its shape. If no shape fits, the struct
+    /// itself might become a shape. Returns `None` if no shape fits and a new shape isn't worth its cost. The caller
+    /// must pass the same `depth` for all structs.
     #[inline]
     pub(super) fn get_or_insert(
         &mut self,
@@ -85,7 +85,7 @@ impl<T> ShapeCache<T> {
         Ok(end.zip(value))
     }
 
-    /// Compares a struct with all shapes but the first. The shape that fits, or a new one, becomes the first.
+    /// Compares a struct with all shapes but the first. The matching or newly created shape moves to the front.
     fn find_or_insert(
         &mut self,
         bytes: &[u8],
@@ -109,7 +109,7 @@ impl<T> ShapeCache<T> {
             return Ok(Some(end));
         }
         self.credit.pay_for_shape();
-        // The least recently used shape makes room.
+        // Evict the least recently used shape.
         let unused = (self.shapes.len() == MAX_SHAPES).then(|| self.shapes.pop());
         let unused = unused.flatten().map(|(shape, _)| shape);
         let mut shape = unused.unwrap_or_default();
@@ -119,8 +119,8 @@ impl<T> ShapeCache<T> {
     }
 }
 
-/// The budget for creating shapes. To create a shape costs as much as to skip several structs, so it pays off only if
-/// many others fit it. If they do not, we create shapes only now and then.
+/// The budget for creating shapes. Creating a shape costs as much as skipping several structs, so it only pays off if
+/// many others fit. If they don't, we only create a shape now and then.
 #[derive(Debug, Clone, Copy)]
 struct Credit(u32);
 
@@ -143,15 +143,15 @@ impl Credit {
     }
 }
 
-/// The bits of a struct that decide where it ends.
+/// A struct's deciding bits, which determine where it ends.
 #[derive(Debug, Clone, Default)]
 struct Shape {
-    /// The struct's byte count. It is 0 for an empty shape, which no struct fits.
+    /// The struct's byte count, or 0 for an empty shape that fits no struct.
     length: usize,
     blocks: Vec<Block>,
 }
 
-/// A mask of the deciding bits in one block of a struct, and their values. Bits past the struct's end are not in the
+/// A mask of the deciding bits in one of a struct's blocks, and their values. Bits past the struct's end aren't in the
 /// mask.
 #[derive(Debug, Clone, Copy)]
 struct Block {
@@ -176,8 +176,8 @@ impl Block {
 }
 
 impl Shape {
-    /// Returns the end of the struct at `position`, if it fits the shape and enough bytes are left for a whole number
-    /// of blocks.
+    /// Returns the end of the struct at `position`, if it fits the shape and there are enough bytes left for a whole
+    /// number of blocks.
     #[inline]
     fn end(&self, bytes: &[u8], position: usize) -> Option<usize> {
         if self.length == 0 {
@@ -193,7 +193,7 @@ impl Shape {
         Some(position + self.length)
     }
 
-    /// Turns this into the shape of the struct at `position`, and returns the struct's end.
+    /// Turns this into the shape of the struct at `position`, returning the struct's end.
     fn set(&mut self, bytes: &[u8], position: usize, depth: usize) -> Result<usize, SkipError> {
         self.length = 0;
         self.blocks.clear();
