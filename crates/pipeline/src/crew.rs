@@ -1,4 +1,4 @@
-//! Work that several threads share: the caller that owns it, and its helpers.
+//! Work shared by several threads, that is, the owning caller and its helpers.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -8,33 +8,33 @@ use std::time::Duration;
 use crate::helper_count::{HelpPermit, HelperCount};
 use crate::pool::{self, Spawn, process_id};
 
-/// The panic message for a caller that continues after a panic.
+/// The panic message for callers that carry on after a panic.
 const AFTER_PANIC: &str = "a task of this reader or writer panicked before";
 
-/// The tasks, and the way in which they are performed.
+/// The tasks and how to perform them. Implement this to run your own kind of work with a [`Crew`].
 ///
-/// All methods but [`run`](Self::run) and [`attend`](Self::attend) are called under the state's lock, so they should be
+/// All methods but [`run`](Self::run) and [`attend`](Self::attend) are called with the state locked, so they should be
 /// short.
 pub trait Work: Send + Sync + Sized + 'static {
-    /// The state that all threads share. It has tasks that may run, and results that are not due yet.
+    /// The state shared by all threads, with runnable tasks and any results that aren't due yet.
     type State: Send;
-    /// A unit of work, which owns its input.
+    /// A unit of work. It owns its input.
     type Task;
     /// The outcome of a task.
     type Output;
-    /// A thread's scratch memory, such as codec contexts, buffers, or the column in its caches.
+    /// A thread's scratch memory, for example codec contexts, buffers, or the column in its caches.
     type Scratch: Default + Send;
 
-    /// Takes the most urgent task that may run now, if there is one.
+    /// Takes the most urgent runnable task, if there is one.
     fn take(&self, state: &mut Self::State, scratch: &mut Self::Scratch) -> Option<Self::Task>;
 
-    /// Returns true if another thread would find a task that it is worth waking for.
+    /// Returns true if there is a task worth waking another thread for.
     ///
-    /// This is only a hint. If a thread is woken in vain, this costs some microseconds, and if one is missing, the
-    /// other threads make up for it.
+    /// This is only a hint. Waking a thread in vain costs some microseconds, and if we wake too few, the other threads
+    /// make up for it.
     fn wants_help(&self, state: &mut Self::State) -> bool;
 
-    /// Performs a task. The state is not locked meanwhile.
+    /// Performs a task. The state isn't locked while this is running.
     fn run(
         &self,
         task: Self::Task,
@@ -45,20 +45,20 @@ pub trait Work: Send + Sync + Sized + 'static {
     /// Stores a task's output in the state.
     fn finish(&self, state: &mut Self::State, output: Self::Output);
 
-    /// Returns the time after which a caller that waits for helpers calls [`attend`](Self::attend), again and again. By
-    /// default, it never calls it.
+    /// Returns the interval for calling [`attend`](Self::attend) while the caller is waiting for helpers. By default,
+    /// the caller never does.
     fn patience(&self) -> Option<Duration> {
         None
     }
 
-    /// Lets the program act while its thread waits. The state is not locked meanwhile.
+    /// Lets the program act while its thread is waiting. The state isn't locked while this is running.
     fn attend(&self) {}
 }
 
-/// The caller's handle to some work.
+/// The caller's handle to some work. Ask it for results with [`next`](Self::next).
 ///
-/// If you drop the crew, it waits for running tasks and starts no new ones. A process that was forked while tasks ran
-/// has lost them, because a fork copies no threads. So neither [`next`](Self::next) nor dropping waits for them there.
+/// Dropping the crew waits for running tasks without starting new ones. Note that forking a process loses its running
+/// tasks, because a fork copies no threads. So in the child, neither [`next`](Self::next) nor dropping waits for them.
 pub struct Crew<W: Work> {
     shared: Arc<Shared<W>>,
     scratch: W::Scratch,
@@ -66,11 +66,11 @@ pub struct Crew<W: Work> {
     process: u32,
 }
 
-/// The work and its state, which all threads of a crew share.
+/// The work and its state, shared by all of a crew's threads.
 pub struct Shared<W: Work> {
     work: W,
     inner: Mutex<Inner<W>>,
-    /// Notified when the state may have changed in a way that matters to the waiting caller.
+    /// Notified when a state change might matter to the waiting caller.
     changed: Condvar,
     helpers: Arc<HelperCount>,
     max_helpers: usize,
@@ -80,11 +80,11 @@ pub struct Shared<W: Work> {
 
 struct Inner<W: Work> {
     state: W::State,
-    /// The scratch memory that helpers left behind when they left.
+    /// Scratch memory left by former helpers, kept for reuse.
     scratches: Vec<W::Scratch>,
-    /// The number of tasks taken but not finished yet.
+    /// The number of unfinished tasks, already taken by a thread.
     running: usize,
-    /// True if the state was changed since the caller last looked at it.
+    /// True if the state has changed since the caller last looked at it.
     is_changed: bool,
     caller_waits: bool,
     /// True after a panic, and once the crew ends. From then on, no more tasks are taken.
@@ -96,8 +96,8 @@ struct Inner<W: Work> {
 impl<W: Work> Crew<W> {
     /// Creates a crew of at most `threads` threads, including the caller's.
     ///
-    /// Helpers come from `host`, or from the process's pool if there is no host. The pool has as many threads as the
-    /// machine has cores, or as the largest `threads` of any crew, if this is more.
+    /// Helpers come from `host`, or from the process's pool if there is no host. The pool has one thread per core, or
+    /// as many as the largest `threads` of any crew if that's more.
     pub fn new(work: W, state: W::State, threads: usize, host: Option<Arc<dyn Spawn>>) -> Self {
         let shared = Arc::new_cyclic(|myself| Shared {
             work,
@@ -123,13 +123,13 @@ impl<W: Work> Crew<W> {
         }
     }
 
-    /// Waits until `ready` finds a result in the state, and performs tasks meanwhile.
+    /// Waits until `ready` finds a result in the state, performing tasks in the meantime.
     ///
-    /// Returns `None` if `ready` finds nothing, no task may be taken and none is running, because then no result can
-    /// follow.
+    /// Returns `None` if `ready` finds nothing and there are no runnable or running tasks left, since no result can
+    /// follow then.
     ///
     /// # Panics
-    /// Resumes the first panic that a task raised. If you call it again after that, it panics again.
+    /// Resumes the first panic that a task raised. Calling this again after that panics again.
     pub fn next<R>(&mut self, ready: impl FnMut(&mut W::State) -> Option<R>) -> Option<R> {
         let (shared, process) = (&self.shared, self.process);
         let scratch = &mut self.scratch;
@@ -172,7 +172,7 @@ impl<W: Work> Shared<W> {
         at(&self.lock().state)
     }
 
-    /// Changes the state, and wakes the threads that the change affects.
+    /// Changes the state, waking any threads affected by the change.
     pub fn update<R>(&self, change: impl FnOnce(&mut W::State) -> R) -> R {
         let mut inner = self.lock();
         let result = change(&mut inner.state);
@@ -185,7 +185,7 @@ impl<W: Work> Shared<W> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Implements [`Crew::next`], for a crew whose helpers are in the given process.
+    /// Implements [`Crew::next`] for a crew with helpers in the given process.
     fn wait_for<R>(
         &self,
         mut ready: impl FnMut(&mut W::State) -> Option<R>,
@@ -217,7 +217,7 @@ impl<W: Work> Shared<W> {
         }
     }
 
-    /// Waits until the state was changed, or until the caller's patience is over.
+    /// Waits until the state has changed or the caller's patience runs out.
     fn sleep<'a>(&'a self, mut inner: MutexGuard<'a, Inner<W>>) -> MutexGuard<'a, Inner<W>> {
         inner.caller_waits = true;
         let Some(patience) = self.work.patience() else {
@@ -249,17 +249,16 @@ impl<W: Work> Shared<W> {
         self.work.finish(&mut inner.state, output);
     }
 
-    /// Releases the lock, and wakes a thread if there is something for it to do. This makes no system call if no thread
-    /// must be woken.
+    /// Releases the lock, waking a thread if there's something for it to do. Otherwise this makes no system call.
     ///
-    /// A waiting caller takes precedence over a helper, because it requests helpers itself.
+    /// A waiting caller takes precedence over helpers, because it requests helpers itself.
     fn release(&self, inner: MutexGuard<'_, Inner<W>>) {
         if let Some(inner) = self.wake_caller(inner) {
             self.ask_for_help(inner);
         }
     }
 
-    /// Wakes the caller if it waits and the state was changed. Otherwise this returns the lock.
+    /// Wakes the caller if it's waiting and the state has changed. Otherwise this returns the lock.
     fn wake_caller<'a>(
         &self,
         mut inner: MutexGuard<'a, Inner<W>>,
@@ -273,9 +272,9 @@ impl<W: Work> Shared<W> {
         None
     }
 
-    /// Releases the lock, and requests one more helper if there is work for it.
+    /// Releases the lock, requesting one more helper if there's work for it.
     ///
-    /// One helper is enough, because a helper that takes a task requests the next one, and so does the caller.
+    /// One helper is enough, because any helper that takes a task requests the next helper, and so does the caller.
     fn ask_for_help(&self, mut inner: MutexGuard<'_, Inner<W>>) {
         if inner.is_stopped {
             return;
@@ -286,11 +285,11 @@ impl<W: Work> Shared<W> {
         if !self.work.wants_help(&mut inner.state) {
             return;
         }
-        // We release the lock first, because a host may run or drop the job immediately.
+        // We release the lock first, because a host is allowed to run or drop the job immediately.
         drop(inner);
         let shared = self.myself.clone();
         let job = Box::new(move || {
-            // This is dropped last. A crew that ends waits for this, and is then the only owner of the work.
+            // This is dropped last. An ending crew waits for this, and by then it's the only owner of the work.
             let Some(_at_work) = permit.begin() else {
                 return;
             };
@@ -304,7 +303,7 @@ impl<W: Work> Shared<W> {
         }
     }
 
-    /// Performs tasks as a helper, until none is left.
+    /// Performs tasks as a helper until there are none left.
     fn help(&self, permit: HelpPermit) {
         let work = AssertUnwindSafe(|| {
             let mut inner = self.lock();
@@ -316,7 +315,7 @@ impl<W: Work> Shared<W> {
                 self.finish(&mut inner, output);
             }
             inner.scratches.push(scratch);
-            // We return the permit under the lock, so that a later change can request help again.
+            // We return the permit while still holding the lock, so that a later change can request help again.
             drop(permit);
             drop(self.wake_caller(inner));
         });

@@ -1,14 +1,14 @@
-//! Counts a crew's helpers: those it may ask for, and those at work, for which the crew waits when it ends.
+//! Counts a crew's requested and working helpers, so that an ending crew can wait for the helpers at work.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A count of the helpers that a crew has requested, and of those that work for it.
+/// A count of a crew's requested helpers and of its helpers at work.
 ///
-/// The count outlives the crew, so that helpers that start late find it closed, and do nothing.
+/// The count outlives the crew. Helpers that start late then find it closed and do nothing.
 #[derive(Default)]
 pub(crate) struct HelperCount {
-    /// The number of permits issued but not returned yet.
+    /// The number of outstanding permits.
     permits: AtomicUsize,
     state: Mutex<HelperState>,
     /// Notified when the last helper has left.
@@ -17,20 +17,20 @@ pub(crate) struct HelperCount {
 
 #[derive(Default)]
 struct HelperState {
-    /// The number of helpers that work for the crew.
+    /// The number of helpers working for the crew.
     at_work: usize,
     is_closed: bool,
 }
 
-/// A permission to help once. Dropping it returns it, whether it was used or not.
+/// A permission to help once. Dropping it returns it, used or not.
 pub(crate) struct HelpPermit(Arc<HelperCount>);
 
-/// A helper at work, until it is dropped.
+/// A helper at work. Dropping it ends its work.
 pub(crate) struct HelperAtWork(Arc<HelperCount>);
 
 impl HelperCount {
-    /// Issues a permit if fewer than `most` are in use. Calls must not overlap, because the check and the count are two
-    /// steps.
+    /// Issues a permit if there are fewer than `most` outstanding permits. Calls must not overlap, because the check
+    /// and the increment are two steps.
     pub(crate) fn permit(self: &Arc<Self>, most: usize) -> Option<HelpPermit> {
         if self.permits.load(Ordering::Relaxed) >= most {
             return None;
@@ -39,7 +39,7 @@ impl HelperCount {
         Some(HelpPermit(self.clone()))
     }
 
-    /// Stops admitting helpers, and waits until all of them have left.
+    /// Stops admitting helpers and waits until they have all left.
     pub(crate) fn close(&self) {
         let mut state = self.lock();
         state.is_closed = true;

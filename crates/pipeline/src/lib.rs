@@ -1,21 +1,21 @@
-//! Runs tasks on several threads, for a caller that takes the results in order.
+//! Runs tasks on several threads on behalf of a caller that takes the results in order.
 //!
-//! [`Work`] defines the tasks. It has a state under one lock, which contains pending tasks and their results. A
-//! [`Crew`] is the caller's handle. The caller asks it for the next result, and performs tasks itself instead of
-//! waiting. Helpers are threads that a crew borrows while [`Work::wants_help`] is true, and returns once they find no
-//! task. They come from the process's pool, or from a host that implements [`Spawn`].
+//! [`Work`] defines the tasks. Its state, under a single lock, contains pending tasks and their results. A [`Crew`] is
+//! the caller's handle. The caller asks it for the next result, performing tasks itself instead of waiting. Helpers are
+//! threads that a crew borrows while [`Work::wants_help`] is true, and returns once they find no task. They come from
+//! the process's pool or from a [`Spawn`] host.
 //!
 //! A task's life has four steps:
 //!
 //! 1. [`Work::take`] removes it from the state, under the lock.
-//! 2. [`Work::run`] performs it without the lock. It may change the state before it ends ([`Shared::update`]).
-//! 3. [`Work::finish`] stores its output in the state, under the lock. The thread takes its next task before it
-//!    releases the lock.
-//! 4. [`Crew::next`] looks at the state, and returns a result when it is due.
+//! 2. [`Work::run`] performs it without the lock. It may still change the state while running ([`Shared::update`]).
+//! 3. [`Work::finish`] stores its output in the state, under the lock. The thread takes its next task before releasing
+//!    the lock.
+//! 4. [`Crew::next`] looks at the state and returns a result once it's due.
 //!
 //! The order of results depends only on the state, so you get the same order for any number of threads. A crew needs no
-//! helper to make progress, because the caller performs all tasks if no thread is available. It never waits for a
-//! thread to become available, so tasks may use crews of their own, however deeply nested.
+//! helper to make progress, because the caller performs all tasks if no thread is available. Since it never waits for a
+//! thread to become available, tasks may use their own crews, however deeply nested.
 //!
 //! ```
 //! use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The sources of helpers: a pool of the process, or a host.
+//! Sources of helpers, that is, the process's pool or a host.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -6,29 +6,29 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, available_parallelism};
 
-/// The maximum number of threads that one caller or the pool may have. Some systems end a process if there is no room
-/// left for the stack of one more thread.
+/// The maximum number of threads for one caller or the pool. We need a limit because some systems kill a process with
+/// no room left for another thread's stack.
 const MAX_THREADS: usize = 1024;
 
-/// The maximum number of jobs that wait for one of the pool's threads.
+/// The maximum number of jobs queued for the pool's threads.
 const MAX_WAITING_JOBS: usize = 1024;
 
-/// The maximum number of processes in a chain of forks that can each have a pool.
+/// The maximum number of processes with a pool in a chain of forks.
 const MAX_FORKS: usize = 16;
 
-/// The process id that an unused pool has.
+/// The process id of an unused pool.
 const NO_PROCESS: u32 = 0;
 
 /// The help that one thread gives to one crew, until the crew has no task for it.
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A source of threads. You can implement it to lend your program's own threads to readers and writers.
+/// A source of threads. Implement this to lend your program's own threads to readers and writers.
 ///
-/// A reader or writer requests a thread when it has a task for it. It never waits for a job to start, and works alone
-/// if none does. So you may drop a job instead of running it. You may also run it before `spawn` returns, but then the
-/// caller waits for it.
+/// A reader or writer requests a thread when it has a task for it. It never waits for a job to start and works alone if
+/// none does, so you may drop a job instead of running it. You may also run it before `spawn` returns, but then the
+/// caller has to wait for it.
 ///
-/// A job may wait for other jobs of the same reader or writer that have started, but never for one that has not.
+/// A job might wait for started jobs of the same reader or writer, but never for a job that hasn't started.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -53,7 +53,7 @@ pub trait Spawn: Debug + Send + Sync {
     fn spawn(&self, job: Box<dyn FnOnce() + Send>);
 }
 
-/// Returns the number of threads to use, including the caller's. If `asked` is 0, this is one per core.
+/// Returns the number of threads to use, including the caller's. If `asked` is 0, this is one thread per core.
 #[must_use]
 pub fn threads(asked: usize) -> usize {
     match asked {
@@ -62,14 +62,14 @@ pub fn threads(asked: usize) -> usize {
     }
 }
 
-/// The process's pool as a host, for streams, because these only use the threads of a host.
+/// The process's pool as a host. Used for streams, because they only use a host's threads.
 #[derive(Debug, Clone)]
 pub struct ProcessPool {
     threads: usize,
 }
 
 impl ProcessPool {
-    /// Creates the host for a caller that requests `threads` threads. If this is 0, it gets one per core.
+    /// Creates the host for a caller requesting `threads` threads, or one per core if this is 0.
     #[must_use]
     pub fn new(threads: usize) -> Self {
         let threads = self::threads(threads);
@@ -83,7 +83,7 @@ impl Spawn for ProcessPool {
     }
 }
 
-/// Runs a job in the process's pool, for a caller that requested `threads` threads.
+/// Runs a job in the process's pool on behalf of a caller that requested `threads` threads.
 pub(crate) fn spawn(job: Job, threads: usize) {
     static POOLS: Pools = Pools::new();
     if let Some(pool) = POOLS.of(process_id()) {
@@ -91,16 +91,16 @@ pub(crate) fn spawn(job: Job, threads: usize) {
     }
 }
 
-/// Returns the id of this process, which a fork changes. Only Unix has forks, and some other systems have no process
-/// ids, so they all get the same number.
+/// Returns the id of this process, which a fork changes. Only Unix has forks. Some other systems have no process ids at
+/// all, so they all get the same number.
 pub(crate) fn process_id() -> u32 {
     if cfg!(unix) { std::process::id() } else { 1 }
 }
 
-/// The pools of this process and of its ancestors in a chain of forks.
+/// The pools of this process and its ancestors in a chain of forks.
 ///
-/// A fork copies the parent's pool but not its threads, and the lock of the copy may be held forever. So each process
-/// uses the first pool with its id, or takes an unused pool.
+/// A fork copies the parent's pool but not its threads, and the copy's lock might be held forever. So each process uses
+/// the first pool with its own id or takes an unused pool.
 struct Pools([OwnedPool; MAX_FORKS]);
 
 struct OwnedPool {
@@ -120,7 +120,7 @@ impl Pools {
         )
     }
 
-    /// Returns the pool of a process, or `None` after too many forks in a chain.
+    /// Returns a process's pool, or `None` after too many forks in a chain.
     fn of(&self, process: u32) -> Option<&Pool> {
         let owned = self.0.iter().find(|owned| {
             let order = Ordering::Relaxed;
@@ -133,19 +133,19 @@ impl Pools {
     }
 }
 
-/// Threads that run jobs. We start a thread if there is a job but no idle thread. Threads never end.
+/// Threads for running jobs, started when there's a job but no idle thread. Threads never end.
 struct Pool {
     state: Mutex<State>,
-    /// Notified when a job waits for an idle thread.
+    /// Notified when a job is waiting for an idle thread.
     work: Condvar,
 }
 
 struct State {
     jobs: VecDeque<Job>,
     threads: usize,
-    /// The number of threads that wait for a job.
+    /// The number of threads waiting for a job.
     idle: usize,
-    /// The maximum number of threads. This is the number of cores, or the largest number requested so far if that is
+    /// The maximum number of threads. This is the number of cores or the largest number requested so far, whichever is
     /// more.
     max_threads: usize,
 }
@@ -167,7 +167,8 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs a job, for a caller that requested `threads` threads. If too many other jobs wait, this drops the job.
+    /// Runs a job on behalf of a caller that requested `threads` threads. The job is dropped if too many others are
+    /// already queued.
     fn spawn(&'static self, job: Job, threads: usize) {
         let mut state = self.lock();
         if state.max_threads == 0 {
@@ -187,13 +188,13 @@ impl Pool {
             drop(state);
             let thread = Builder::new().name("herringbone".to_owned());
             if thread.spawn(|| self.run_jobs()).is_err() {
-                // The job then waits for an existing thread, if there is one.
+                // The job is now waiting for an existing thread, if there is one.
                 self.lock().threads -= 1;
             }
         }
     }
 
-    /// Runs one job after another for the lifetime of the process.
+    /// Runs one job after another for the process's lifetime.
     fn run_jobs(&self) {
         let mut state = self.lock();
         loop {
@@ -224,7 +225,7 @@ mod tests {
 
     const MINUTE: Duration = Duration::from_secs(60);
 
-    /// Simulates a fork by a different process id, which leaves the locks unchanged.
+    /// Simulates a fork with a different process id, leaving the locks unchanged.
     #[test]
     fn a_fork_has_a_pool_of_its_own() {
         static POOLS: Pools = Pools::new();
@@ -234,7 +235,7 @@ mod tests {
         parent.spawn(Box::new(move || send.send("parent").unwrap()), 2);
         assert_eq!(receiver.recv_timeout(MINUTE), Ok("parent"));
         assert!(std::ptr::eq(POOLS.of(10).unwrap(), parent));
-        // The parent's lock is held forever.
+        // In the child, the parent's lock is held forever.
         let _held = parent.lock();
         let child = POOLS.of(11).unwrap();
         assert!(!std::ptr::eq(child, parent));

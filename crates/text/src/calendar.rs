@@ -1,17 +1,17 @@
-//! Converts between days and dates of the proleptic Gregorian calendar, over the whole range of days in 64 bits.
+//! Converts between days and dates of the proleptic Gregorian calendar, over the whole 64-bit range of days.
 //!
-//! The range must be that large because a file may contain any 64-bit number of seconds, and we must be able to print
-//! each of them.
+//! We need such a large range because a file can contain any 64-bit number of seconds, and we have to be able to print
+//! it.
 
 /// The number of days from 0000-03-01 to 1970-01-01.
 const EPOCH: i64 = 719_468;
 /// The number of days in 400 years.
 const DAYS_400: i64 = 146_097;
-/// The number of days in 100 years that begin in March, if the last of these years has no leap day.
+/// The number of days in 100 years that begin in March, if the last year has no leap day.
 const DAYS_100: i64 = 36_524;
 /// The number of days in 4 years that begin in March, including the last year's leap day.
 const DAYS_4: i64 = 1_461;
-/// The number of days that precede each month in a year that begins in March.
+/// The number of days before each month in a year that begins in March.
 const MONTH_STARTS: [i64; 12] = [0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 306, 337];
 
 /// A calendar date.
@@ -27,9 +27,9 @@ pub struct Date {
 
 /// Returns the date that is `days` days after 1970-01-01.
 ///
-/// If the number of days since 0000-03-01 exceeds 64 bits, this returns the date of the last day in that range.
-// A year that begins in March has its leap day at the end, so that each cycle of years consists of equal parts. Only
-// the last part is a day longer or shorter, and `min` keeps that day in its part.
+/// If the number of days since 0000-03-01 exceeds 64 bits, this returns the last date in range.
+// A year that begins in March has its leap day at the end, so each cycle of years consists of equal parts. Only the
+// last part is a day longer or shorter, and the `min` calls keep that day in its part.
 #[must_use]
 pub fn date_of_days(days: i64) -> Date {
     let days = days.saturating_add(EPOCH);
@@ -42,7 +42,7 @@ pub fn date_of_days(days: i64) -> Date {
     let one = (rest / 365).min(3);
     let rest = rest - one * 365;
     let year = cycle * 400 + century * 100 + four * 4 + one;
-    // From March on, five months in a row have 153 days together, and so have the next five.
+    // From March on, five consecutive months have 153 days in total, and so do the next five.
     let month = usize::try_from((rest * 5 + 2) / 153).unwrap_or(0);
     let day = rest - MONTH_STARTS.get(month).copied().unwrap_or(0) + 1;
     let (year, month) = if month < 10 {
@@ -57,7 +57,7 @@ pub fn date_of_days(days: i64) -> Date {
     }
 }
 
-/// Returns the number of days from 1970-01-01 to a date, or `None` if the date does not exist or is too far away.
+/// Returns the number of days from 1970-01-01 to a date, or `None` if there's no such date or it's out of range.
 #[must_use]
 pub fn days_of_date(wanted: Date) -> Option<i64> {
     let month = usize::from(wanted.month).checked_sub(1)?;

@@ -6,8 +6,8 @@
 //! timestamp   a date, `T` or a space, a time, and an optional offset: Z, +01:00, +0100, +01
 //! ```
 //!
-//! A text is either parsed exactly or rejected, so fractional digits after the ninth must be zeros. Leap seconds and
-//! hour 24 are not supported.
+//! A text is either parsed exactly or rejected. For example, any fractional digits after the ninth must be zeros. Leap
+//! seconds and hour 24 are not supported.
 
 use std::fmt::Write as _;
 
@@ -32,17 +32,17 @@ pub struct TimeOfDay {
 /// A date with a time, and optionally an offset from UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timestamp {
-    /// The number of seconds since 1970-01-01T00:00:00, according to the clock in the text.
+    /// The number of seconds since 1970-01-01T00:00:00, according to the local clock in the text.
     pub seconds: i64,
     /// The nanoseconds within the second.
     pub nanos: u32,
     /// The number of digits in the fraction of the second, including zeros. It is at most nine.
     pub digits: usize,
-    /// The number of seconds by which the clock is ahead of UTC, if the text has an offset.
+    /// The offset in seconds ahead of UTC, if the text has one.
     pub offset: Option<i32>,
 }
 
-/// The reason why a time cannot be expressed as a number of some unit.
+/// The reason for failing to express a time as a number of some unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotCounted {
     /// The time has digits below the unit.
@@ -52,7 +52,7 @@ pub enum NotCounted {
 }
 
 impl TimeOfDay {
-    /// Returns the number of units since midnight. The caller passes a power of ten up to 10⁹ as `per_second`.
+    /// Returns the number of units since midnight. `per_second` must be a power of ten up to 10⁹.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ impl TimeOfDay {
 }
 
 impl Timestamp {
-    /// Returns the number of units since 1970, in UTC. The caller passes a power of ten up to 10⁹ as `per_second`.
+    /// Returns the number of units since 1970, in UTC. `per_second` must be a power of ten up to 10⁹.
     ///
     /// # Errors
     ///
@@ -86,7 +86,7 @@ impl Timestamp {
     }
 }
 
-/// Converts nanoseconds to units, of which a second has `per_second`.
+/// Converts nanoseconds to units of 1/`per_second` of a second.
 fn units(nanos: u32, per_second: u32) -> Result<u32, NotCounted> {
     let unit_nanos = SECOND_NANOS.checked_div(per_second).unwrap_or(0).max(1);
     match nanos % unit_nanos {
@@ -95,7 +95,7 @@ fn units(nanos: u32, per_second: u32) -> Result<u32, NotCounted> {
     }
 }
 
-/// Parses a date, and returns the number of days since 1970-01-01.
+/// Parses a date as the number of days since 1970-01-01.
 #[must_use]
 pub fn parse_date(text: &str) -> Option<i64> {
     let (days, rest) = date_at_start(text)?;
@@ -128,7 +128,7 @@ pub fn parse_timestamp(text: &str) -> Option<Timestamp> {
     })
 }
 
-/// Parses an offset such as `+02:00`, `-0530` or `+02`, and returns the number of seconds ahead of UTC.
+/// Parses an offset such as `+02:00`, `-0530` or `+02` as the number of seconds ahead of UTC.
 #[must_use]
 pub fn parse_offset(text: &str) -> Option<i32> {
     let (hours, rest) = two_digits(text.strip_prefix(['+', '-'])?)?;
@@ -147,7 +147,7 @@ pub fn parse_offset(text: &str) -> Option<i32> {
     })
 }
 
-/// Parses a date at the start of the text, and returns the rest.
+/// Parses a date at the start of the text and returns it with the rest.
 fn date_at_start(text: &str) -> Option<(i64, &str)> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let end = unsigned.bytes().take_while(u8::is_ascii_digit).count();
@@ -166,13 +166,13 @@ fn date_at_start(text: &str) -> Option<(i64, &str)> {
     Some((days_of_date(Date { year, month, day })?, rest))
 }
 
-/// Parses a time at the start of the text, and returns the rest.
+/// Parses a time at the start of the text and returns it with the rest.
 fn time_at_start(text: &str) -> Option<(TimeOfDay, &str)> {
     let (hours, rest) = two_digits(text)?;
     let (minutes, rest) = two_digits(rest.strip_prefix(':')?)?;
     let (seconds, rest) = match rest.strip_prefix(':') {
         Some(rest) => two_digits(rest)?,
-        // Only seconds may have a fraction, so a fraction of a minute is an error.
+        // Only seconds may have a fraction, so a fractional minute is an error.
         None if rest.starts_with('.') => return None,
         None => (0, rest),
     };
@@ -229,10 +229,10 @@ pub fn push_date(out: &mut String, days: i64) {
     push_ascii(out, text.split_at(4).1);
 }
 
-/// Appends a time such as `12:34:56.789`. The `value` is the time since midnight, in units of the last of `digits`
-/// digits in the fraction of a second.
+/// Appends a time such as `12:34:56.789`. `value` is the time since midnight, in units of the last of `digits`
+/// fractional digits of a second.
 ///
-/// A negative time gets a sign, and a time of 100 hours becomes `100:00:00`.
+/// A negative time gets a sign. Hours can have more than two digits, for example `100:00:00`.
 pub fn push_time(out: &mut String, value: i64, digits: usize) {
     if value < 0 {
         out.push('-');
@@ -241,9 +241,9 @@ pub fn push_time(out: &mut String, value: i64, digits: usize) {
     push_clock(out, value / per_second, value % per_second, digits);
 }
 
-/// Appends a timestamp such as `2024-01-02T03:04:05.123456`. The `value` is the time since 1970 in UTC, in units of the
-/// last of `digits` digits in the fraction of a second. The `offset` is the number of seconds by which the clock is
-/// ahead of UTC. If it is `None`, no offset is shown.
+/// Appends a timestamp such as `2024-01-02T03:04:05.123456`. `value` is the time since 1970 in UTC, in units of the
+/// last of `digits` fractional digits of a second. `offset` is the number of seconds ahead of UTC, or `None` to show no
+/// offset.
 pub fn push_timestamp(out: &mut String, value: i64, digits: usize, offset: Option<i32>) {
     let per_second = per_second(digits);
     let seconds = value.div_euclid(per_second);
@@ -266,7 +266,7 @@ pub fn push_timestamp(out: &mut String, value: i64, digits: usize, offset: Optio
     }
 }
 
-/// Returns the number of units per second, if the fraction has this number of digits.
+/// Returns the number of units per second for this number of fractional digits.
 fn per_second(digits: usize) -> i64 {
     10_i64.pow(digits.min(MAX_DIGITS) as u32)
 }
@@ -292,10 +292,10 @@ fn push_clock(out: &mut String, seconds: u64, fraction: u64, digits: usize) {
     }
 }
 
-/// Appends the last `width` digits of `number`, but at most nine.
+/// Appends the last `width` (at most nine) digits of `number`.
 ///
-/// We do this by hand, because formatting a timestamp spends most of its time here, and the standard library's
-/// formatter is slower.
+/// This is handwritten because it's the hot path of formatting a timestamp, and the standard library's formatter is
+/// slower.
 fn push_digits(out: &mut String, mut number: u64, width: usize) {
     let mut digits = [b'0'; MAX_DIGITS];
     let (digits, _) = digits.split_at_mut(width.min(MAX_DIGITS));
@@ -312,9 +312,9 @@ fn last_digits(number: u64) -> [u8; 2] {
     [b'0' + number / 10, b'0' + number % 10]
 }
 
-/// Appends ASCII characters. It takes less time to append a whole date than to append its parts.
+/// Appends ASCII characters. Note that appending a whole date is faster than appending its parts.
 fn push_ascii(out: &mut String, text: &[u8]) {
-    // This cannot fail, because the characters are ASCII.
+    // This can't fail, because the characters are ASCII.
     out.push_str(str::from_utf8(text).unwrap_or_default());
 }
 

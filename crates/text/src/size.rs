@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The units, largest first, with the number of bits by which each of them shifts.
+/// The units, largest first, with their bit shifts.
 const UNITS: [(&str, u32); 3] = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
 
 /// A byte count of at least one.
@@ -31,7 +31,7 @@ impl FromStr for Size {
 }
 
 impl fmt::Display for Size {
-    /// Formats the number in the largest unit that needs no fraction.
+    /// Formats the number in the largest unit without a fraction.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_whole = |(_, shift): &&(&str, u32)| self.0 != 0 && self.0.trailing_zeros() >= *shift;
         match UNITS.iter().find(is_whole) {

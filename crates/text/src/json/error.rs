@@ -1,21 +1,21 @@
-//! The errors that invalid JSON causes.
+//! Errors for invalid JSON.
 
 use std::fmt;
 
-/// The reason why a text is not JSON, and its position in the text.
+/// The reason for a text not being JSON, with its offset in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonError {
-    /// The byte position at which reading stopped.
+    /// The byte offset at which reading stopped.
     pub position: usize,
     /// The reason.
     pub problem: JsonProblem,
 }
 
-/// A reason why a text is not JSON.
+/// A reason for a text not being JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JsonProblem {
-    /// The text contains something other than what was expected.
+    /// The text contains something unexpected.
     Unexpected {
         /// The expected item.
         expected: &'static str,
@@ -32,7 +32,7 @@ pub enum JsonProblem {
 }
 
 impl JsonError {
-    /// Returns the line of the error, counted from 1. You must pass the text that the reader read as `text`.
+    /// Returns the line of the error, counted from 1. `text` must be the same text that the reader was given.
     #[must_use]
     pub fn line_in(&self, text: &str) -> usize {
         let before = text.as_bytes().get(..self.position);
@@ -40,7 +40,7 @@ impl JsonError {
         1 + before.iter().filter(|byte| **byte == b'\n').count()
     }
 
-    /// Returns a message without any characters of the text, because the text may contain secrets.
+    /// Returns a message without any characters of the text. Use this if the text might contain secrets.
     #[must_use]
     pub fn message_without_content(&self) -> String {
         match self.problem {

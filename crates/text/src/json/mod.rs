@@ -1,7 +1,7 @@
 //! Reads and writes JSON text (RFC 8259).
 //!
-//! [`JsonReader`] reads token by token, and allocates nothing but a stack of open brackets. [`JsonValue`] is a tree for
-//! small texts read as a whole. [`push_quoted`] writes a string.
+//! [`JsonReader`] reads token by token, allocating nothing but a stack of open brackets. [`JsonValue`] is a tree, for
+//! small texts that you want to read as a whole. [`push_quoted`] writes a string.
 
 mod error;
 mod number;

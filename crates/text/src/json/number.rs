@@ -1,13 +1,13 @@
-//! JSON numbers. They keep the form in which they are written.
+//! JSON numbers, kept as written.
 
-/// The parts of a JSON number, for example of `-12.50e+3`.
+/// The parts of a JSON number such as `-12.50e+3`, kept as text so that no digits are lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonNumber<'t> {
     /// The text of the whole number.
     pub text: &'t str,
     /// True if the number starts with a minus sign.
     pub is_negative: bool,
-    /// The digits before the decimal point. There are no leading zeros, because JSON does not allow them.
+    /// The digits before the decimal point. There are never leading zeros, because JSON doesn't allow them.
     pub whole: &'t str,
     /// The digits after the decimal point, or an empty string if there are none.
     pub fraction: &'t str,

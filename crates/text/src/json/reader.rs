@@ -1,4 +1,4 @@
-//! Reads a text's tokens one after the other.
+//! Reads a text token by token.
 
 use super::string::{plain_len, unescape};
 use super::{JsonError, JsonNumber, JsonProblem, JsonText};
@@ -12,7 +12,7 @@ pub enum JsonToken<'t> {
     Boolean(bool),
     /// A number.
     Number(JsonNumber<'t>),
-    /// One of `NaN`, `Infinity` and `-Infinity`, if the reader [allows](JsonReader::allow_non_finite) them.
+    /// `NaN`, `Infinity` or `-Infinity`, if [allowed](JsonReader::allow_non_finite).
     NonFinite(f64),
     /// A string.
     Text(JsonText<'t>),
@@ -46,7 +46,7 @@ pub struct JsonReader<'t> {
     at: usize,
     /// The open brackets, true for objects and false for arrays.
     open: Vec<bool>,
-    /// True directly after an opening bracket, where no comma may be.
+    /// True directly after an opening bracket, where a comma is not allowed.
     is_first: bool,
     max_depth: usize,
     allows_non_finite: bool,
@@ -76,7 +76,7 @@ impl<'t> JsonReader<'t> {
         self
     }
 
-    /// Sets whether the reader accepts `NaN`, `Infinity` and `-Infinity`, although they are not JSON.
+    /// Sets whether the reader accepts `NaN`, `Infinity` and `-Infinity`, which aren't valid JSON.
     #[must_use]
     pub fn allow_non_finite(mut self, allow: bool) -> Self {
         self.allows_non_finite = allow;
@@ -117,7 +117,7 @@ impl<'t> JsonReader<'t> {
         }
     }
 
-    /// Returns true if the array has another item, which you then read with [`value`](Self::value).
+    /// Returns true if the array has another item. If so, read it with [`value`](Self::value).
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ impl<'t> JsonReader<'t> {
         self.more(b']', "`,` or `]`")
     }
 
-    /// Returns an object's next key, and reads the colon that follows it. Returns `None` after the last member.
+    /// Returns an object's next key, reading past its colon, or `None` after the last member.
     ///
     /// # Errors
     ///
@@ -148,7 +148,7 @@ impl<'t> JsonReader<'t> {
         Ok(Some(key))
     }
 
-    /// Skips the next value, including the values nested in it, and returns its text.
+    /// Skips the next value, including any nested values, and returns its text.
     ///
     /// # Errors
     ///
@@ -181,7 +181,7 @@ impl<'t> JsonReader<'t> {
         }
     }
 
-    /// Returns the error for the current position, at which `expected` is missing.
+    /// Returns the error for `expected` missing at the current position.
     #[cold]
     #[must_use]
     pub fn unexpected(&self, expected: &'static str) -> JsonError {
@@ -202,7 +202,7 @@ impl<'t> JsonReader<'t> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Skips whitespace, and returns the next byte without reading it.
+    /// Skips whitespace and returns the next byte without consuming it.
     #[inline]
     fn peek(&mut self) -> Option<u8> {
         loop {
@@ -271,14 +271,14 @@ impl<'t> JsonReader<'t> {
         })
     }
 
-    /// Skips `word` if it is next, and returns true if it was.
+    /// Skips `word` if it's next, returning true if so.
     fn takes(&mut self, word: &str) -> bool {
         let found = self.rest().starts_with(word);
         self.at += if found { word.len() } else { 0 };
         found
     }
 
-    /// Reads a string, whose opening quote must be next.
+    /// Reads a string. Its opening quote must be next.
     #[inline]
     fn string(&mut self) -> Result<JsonText<'t>, JsonError> {
         let start = self.at + 1;
@@ -302,7 +302,7 @@ impl<'t> JsonReader<'t> {
         Ok(JsonText::new(raw, has_escapes))
     }
 
-    /// Returns the length of the next escape in bytes.
+    /// Returns the next escape's length in bytes.
     fn escape(&self) -> Result<usize, JsonError> {
         let escape = self.rest().get(1..).unwrap_or_default();
         match unescape(escape) {

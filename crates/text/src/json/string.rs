@@ -1,11 +1,11 @@
-//! Finds, reads and writes JSON strings.
+//! Scans, decodes and writes JSON strings.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// A JSON string whose quotes and escapes were validated.
+/// A JSON string with validated quotes and escapes, decoded on demand.
 ///
-/// It borrows the text and does not allocate, so that the caller can decide where to store the characters.
+/// It borrows the text without allocating, so that the caller can decide where to store the characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonText<'t> {
     /// The text between the quotes.
@@ -30,7 +30,7 @@ impl<'t> JsonText<'t> {
         (!self.has_escapes).then_some(self.raw)
     }
 
-    /// Returns the string. If it contains no escapes, this borrows it.
+    /// Returns the string, borrowing it if it contains no escapes.
     #[must_use]
     pub fn to_cow(&self) -> Cow<'t, str> {
         if let Some(plain) = self.plain() {
@@ -46,7 +46,7 @@ impl<'t> JsonText<'t> {
         let mut rest = self.raw;
         while let Some((plain, escape)) = rest.split_once('\\') {
             out.push_str(plain);
-            // This is always valid, because the reader has rejected invalid escapes.
+            // This is always valid, because the reader has already rejected invalid escapes.
             let (character, length) = unescape(escape).unwrap_or(('\u{fffd}', 1));
             out.push(character);
             rest = escape.get(length..).unwrap_or_default();
@@ -55,9 +55,9 @@ impl<'t> JsonText<'t> {
     }
 }
 
-/// Returns the character that an escape stands for, and the number of the escape's bytes after the backslash.
+/// Decodes an escape, returning its character and its length in bytes after the backslash.
 ///
-/// Returns `None` if the escape is invalid, for example if it is an unpaired surrogate.
+/// Returns `None` for an invalid escape, for example an unpaired surrogate.
 pub(super) fn unescape(text: &str) -> Option<(char, usize)> {
     let (escape, rest) = text.as_bytes().split_first()?;
     let character = match escape {
@@ -75,7 +75,7 @@ pub(super) fn unescape(text: &str) -> Option<(char, usize)> {
     Some((character, 1))
 }
 
-/// Parses the four hexadecimal digits of a UTF-16 code unit, and the second half if it is a surrogate pair.
+/// Parses the four hexadecimal digits of a UTF-16 code unit, plus the second half of a surrogate pair.
 fn code_point(rest: &[u8]) -> Option<(char, usize)> {
     let unit = hex4(rest)?;
     if !(0xd800..0xe000).contains(&unit) {
@@ -98,7 +98,7 @@ fn hex4(text: &[u8]) -> Option<u32> {
 
 /// Appends `text` as a JSON string, including quotes.
 ///
-/// This escapes only quotes, backslashes and control characters, because JSON requires no others.
+/// Only quotes, backslashes and control characters are escaped, because JSON doesn't require anything else.
 pub fn push_quoted(out: &mut String, text: &str) {
     out.push('"');
     let mut rest = text;
@@ -125,8 +125,7 @@ pub fn push_quoted(out: &mut String, text: &str) {
 const ONES: u64 = u64::from_le_bytes([1; 8]);
 const HIGHS: u64 = u64::from_le_bytes([0x80; 8]);
 
-/// Returns the position of the first quote, backslash or control character, or the length of `bytes` if there is
-/// none.
+/// Returns the offset of the first quote, backslash or control character, or the length of `bytes` if there is none.
 #[inline]
 pub(super) fn plain_len(bytes: &[u8]) -> usize {
     let mut at = 0;
@@ -144,7 +143,7 @@ pub(super) fn plain_len(bytes: &[u8]) -> usize {
 
 /// Sets the high bit of each byte that is a quote, a backslash or below 0x20.
 ///
-/// The bits above the first such byte may be wrong, so use only the lowest one.
+/// The bits above the first such byte can be wrong, so only use the lowest set bit.
 #[inline]
 fn special_bytes(word: u64) -> u64 {
     let zero = |word: u64| word.wrapping_sub(ONES) & !word;

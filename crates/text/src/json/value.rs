@@ -1,11 +1,11 @@
-//! A JSON text as a tree.
+//! A JSON text as a tree, for small texts such as schemas.
 
 use std::collections::HashSet;
 use std::fmt;
 
 use super::{JsonError, JsonProblem, JsonReader, JsonToken, push_quoted};
 
-/// A JSON value, including the values nested in it. Numbers keep the form in which they are written.
+/// A JSON value, including any nested values. Numbers are kept as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JsonValue {
     /// `null`.
@@ -22,7 +22,7 @@ pub enum JsonValue {
     Object(JsonObject),
 }
 
-/// An object's members, in the order in which the text has them.
+/// An object's members, in text order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct JsonObject {
     /// The keys and their values. All keys are distinct if the object comes from [`JsonValue::parse`].
@@ -46,9 +46,9 @@ impl JsonValue {
     ///
     /// # Errors
     ///
-    /// Fails if no value starts at this position, or if an object contains the same key twice.
+    /// Fails if no value starts at this position or an object contains the same key twice.
     pub fn read(reader: &mut JsonReader<'_>) -> Result<Self, JsonError> {
-        // This recursion is safe, because the reader limits its depth.
+        // This recursion is safe because the reader limits the depth.
         Ok(match reader.value()? {
             JsonToken::Null => Self::Null,
             JsonToken::Boolean(value) => Self::Boolean(value),
@@ -104,7 +104,7 @@ impl JsonValue {
         }
     }
 
-    /// Returns the member `key`, if the value is an object and contains it.
+    /// Returns the value of `key`, if this is an object and has such a member.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.as_object()?.get(key)
