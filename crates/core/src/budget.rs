@@ -99,8 +99,8 @@ impl Budget {
         })
     }
 
-    /// Returns true if more than half of the memory is in use, or if the pool refused some. You should stop decoding
-    /// ahead in this case.
+    /// Returns true if more than half of the memory is in use or the pool has refused some. If so, you should stop
+    /// decoding ahead.
     #[must_use]
     pub fn is_short(&self) -> bool {
         let is_pool_short = self.pooled.as_ref().is_some_and(PooledMemory::is_short);
@@ -123,8 +123,8 @@ impl Budget {
         self.limit.saturating_sub(self.used())
     }
 
-    /// Returns the number of bytes that may be requested ahead. This is half of the free bytes, or less if the pool
-    /// sets a limit.
+    /// Returns the number of bytes you may request ahead, usually half of the free bytes. If the pool sets a limit, it
+    /// can be less.
     #[must_use]
     pub fn most_ahead(&self) -> u64 {
         let pooled = self.pooled.as_ref().map(PooledMemory::most_ahead);

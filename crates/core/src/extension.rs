@@ -22,7 +22,7 @@ pub use herringbone_schema::{
 /// A column built by an extension type, on top of the projection's columns.
 #[derive(Debug, Clone)]
 pub struct ExtensionColumnOption {
-    /// The name of the column. Another column may have the same name.
+    /// The name of the column. Note that another column may have the same name.
     pub name: String,
     /// The path of the source field, as in [`Projection::Paths`](herringbone_schema::Projection::Paths).
     pub path: Vec<String>,
@@ -190,7 +190,7 @@ pub trait StorageWriter: Send + Sync {
     ///
     /// # Errors
     ///
-    /// May fail with any error, in which case nothing is written.
+    /// May fail with any error. Nothing is written in that case.
     fn fields(&mut self, first: &ArrayRef) -> Result<Vec<FieldRef>>;
 
     /// Returns an array for each of these fields, with as many slots as `array`. Some of these slots lie in null
@@ -218,7 +218,7 @@ pub trait StorageWriter: Send + Sync {
     ///
     /// # Errors
     ///
-    /// May fail with any error, after which the file cannot be finished.
+    /// May fail with any error. The file cannot be finished after that.
     fn key_values(&mut self) -> Result<Vec<KeyValue>> {
         Ok(Vec::new())
     }

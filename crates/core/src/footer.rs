@@ -64,7 +64,7 @@ pub struct FooterDecoder {
     file: Option<Arc<dyn FileDecryption>>,
 }
 
-/// The outcome of a step of a [`FooterDecoder`].
+/// The outcome of a [`FooterDecoder`] step.
 ///
 /// This enum is deliberately exhaustive, because a driver that ignored a step would never end. It's better if such a
 /// driver doesn't compile.
@@ -152,7 +152,7 @@ impl FooterDecoder {
         self.end
     }
 
-    /// Decodes the metadata, or returns the missing input, that is, bytes of the file or a key.
+    /// Decodes the metadata or returns the missing input (either bytes of the file or a key).
     ///
     /// # Errors
     /// Fails with:

@@ -57,7 +57,7 @@ pub struct ReadMetrics {
 pub enum PruningStep {
     /// Bounds and counts in the column chunks' metadata.
     Statistics,
-    /// Bloom filters of columns that are compared with a few values.
+    /// Bloom filters of columns compared with a few values.
     BloomFilters,
     /// Dictionaries of tested columns, if all pages of a column refer to its dictionary.
     Dictionaries,
@@ -92,9 +92,9 @@ impl PruningStep {
 pub struct StepMetrics {
     /// The step being counted.
     pub step: PruningStep,
-    /// The number of row groups in which this step ruled out the last rows.
+    /// The number of row groups whose last remaining rows were ruled out by this step.
     pub row_groups_ruled_out: u64,
-    /// The number of row groups in which this step accepted the last undecided rows without ruling out others.
+    /// The number of row groups whose last undecided rows were accepted by this step, without ruling out others.
     pub row_groups_accepted: u64,
     /// The number of rows ruled out by this step.
     pub rows_ruled_out: u64,

@@ -27,7 +27,7 @@ struct Share {
 }
 
 impl Outlook {
-    /// Records that a step left `left` of `all` rows, or `left` of `all` bytes of the next step.
+    /// Records a step's result: `left` out of `all` rows, or `left` out of `all` bytes of the next step.
     pub fn add(&self, step: usize, left: u64, all: u64) {
         let mut shares = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if shares.len() <= step {

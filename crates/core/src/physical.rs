@@ -31,7 +31,7 @@ const INT96_BYTES: usize = 12;
 
 /// A decoder for the pages of one column chunk. The caller must locate these pages.
 ///
-/// Open a page with [`Self::open`], and retrieve its contents with [`Self::block`]. After an error, the rest of that
+/// Open a page with [`Self::open`] and retrieve its contents with [`Self::block`]. After an error, the rest of that
 /// page is lost, but you can still open the next page.
 ///
 /// ```
@@ -138,8 +138,8 @@ struct OpenPage {
     values_left: usize,
 }
 
-/// A part of a page that has levels and the next values. If the values for these levels have too many bytes, they're
-/// split into several blocks, and only the first block has levels.
+/// A part of a page, with levels and the next values. If the values for these levels have too many bytes, they're split
+/// into several blocks, and only the first block has levels.
 #[derive(Debug)]
 pub struct Block<'a> {
     /// The repetition levels. They are zeros if the column has only level 0.

@@ -45,7 +45,7 @@ impl ByteArrayPage {
     }
 }
 
-/// Returns the error for indices in a chunk that had no dictionary page before them.
+/// Returns the error for indices without an earlier dictionary page.
 #[cold]
 pub(super) fn no_dictionary() -> Error {
     Error::corrupt("dictionary indices without a dictionary page")

@@ -25,7 +25,7 @@ pub(super) const BLOCK_BYTES: usize = 8192;
 /// Appends the values from a PLAIN page's bytes. The number is the unit count per value.
 type Read = fn(&[u8], usize, &mut Vec<i64>) -> Result<(), Malformed>;
 
-/// A 64-bit representation for values that are wider in the array. Used to keep large dictionaries small.
+/// A 64-bit representation for wider array values. Used to keep large dictionaries small.
 pub(super) struct Short<T> {
     pub(super) read: Read,
     /// Appends the array values for the given 64-bit integers.
@@ -139,7 +139,7 @@ pub(super) trait Convert<U: Native>: Send + Sync {
     }
 }
 
-/// The identity conversion, for units that already are the Arrow values, element by element.
+/// The identity conversion, for units that match the Arrow values element by element.
 pub(super) struct Identity;
 
 impl<U: Native + ArrowNativeType> Convert<U> for Identity {
@@ -219,8 +219,8 @@ impl<T> Blocks<T> {
         }
     }
 
-    /// Creates a conversion requested by the column's annotation. Stored values might violate the annotation, in which
-    /// case the remedy is to ignore it.
+    /// Creates a conversion requested by the column's annotation. If stored values violate the annotation, the remedy
+    /// is to ignore it.
     pub(super) fn of_annotation(convert: fn(&[u8], &mut Vec<T>) -> Result<(), Malformed>) -> Self {
         Self {
             remedy: Some(Remedy::IgnoreAnnotations),

@@ -13,7 +13,7 @@ use herringbone_kernels::trim;
 /// An array's values so far.
 pub(super) struct FixedWidthBuffer<T> {
     owned: Vec<T>,
-    /// Aligned bytes of a page that already are the values. In this case `owned` is empty.
+    /// Aligned page bytes, used in place as the values. If set, `owned` is empty.
     borrowed: Option<Buffer>,
     /// The peak number of values in the last finished array, used as an estimate for the next one.
     expected: usize,

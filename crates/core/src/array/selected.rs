@@ -1,7 +1,7 @@
 //! A leaf array's non-null slots as a slice. This is the layouts' input when writing.
 //!
 //! If an array contains no nulls and its values are stored unchanged, we borrow its buffer. Otherwise we copy the
-//! non-null slots to scratch memory, which is reused between blocks, converting them on the way.
+//! non-null slots to scratch memory, converting them on the way. The scratch memory is reused between blocks.
 
 use std::ops::Range;
 

@@ -187,7 +187,7 @@ fn has_bits(block: &[u32; 8], hash: u64) -> bool {
     words.fold(true, |all, (word, mask)| all & (word & mask != 0))
 }
 
-/// Returns the largest power of two of blocks that fits in `bytes` bytes, and at least one.
+/// Returns the largest power-of-two block count that fits in `bytes` bytes, but at least one.
 fn most_blocks(bytes: usize) -> usize {
     let blocks = (bytes / BLOCK_BYTES).clamp(1, (1 << 30) / BLOCK_BYTES);
     1 << blocks.ilog2()

@@ -9,7 +9,7 @@ fn hashes(count: u64) -> impl Iterator<Item = u64> {
     (0..count).map(|value| hash(&value.to_le_bytes()))
 }
 
-/// Returns the share of other numbers for which the filter gives a false positive.
+/// Returns the filter's false positive rate for other numbers.
 fn wrongly_found(filter: &BloomFilter) -> f64 {
     let others = (0..100_000_u64).map(|value| hash(&(value | 1 << 40).to_le_bytes()));
     others.filter(|hash| filter.check_hash(*hash)).count() as f64 / 100_000.0

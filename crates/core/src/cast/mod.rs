@@ -1,5 +1,5 @@
-//! Lossless array casts, to a type that can represent every value. The one exception is times, which are truncated if
-//! you ask for it.
+//! Lossless array casts, to a type that can represent every value. The one exception is times: you can ask for
+//! truncation.
 //!
 //! A read needs casts if the caller's schema has different types than the file, for example when types were widened
 //! over time.

@@ -13,7 +13,7 @@ const GAP_WORDS: usize = 4;
 
 impl ColumnChunkDecoder {
     /// Returns the mask of the next rows, if selected and unselected rows are decoded together. A column that records
-    /// ancestors decodes run by run instead, because it cannot drop levels that it has recorded.
+    /// ancestors decodes run by run instead, because it can't drop recorded levels.
     pub(super) fn mask(&self) -> Option<BooleanBuffer> {
         match self.batch.records_ancestors() {
             true => None,

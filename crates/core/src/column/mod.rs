@@ -1,4 +1,4 @@
-//! Decodes one leaf of one column chunk: pages come in, and column batches of an Arrow array come out.
+//! Decodes one leaf of one column chunk, turning pages into column batches with an Arrow array each.
 //!
 //! A [`ColumnChunkDecoder`] is a state machine without I/O. [`ColumnChunkDecoder::poll`] decodes until the column batch
 //! has the requested rows. If bytes are missing, it stops with [`Step::Need`] without losing any progress, so you can
@@ -152,7 +152,7 @@ impl ColumnRows {
 pub struct Selectors {
     /// The known selectors, in order.
     pub pieces: Vec<RowSelector>,
-    /// True if more may follow.
+    /// True if more can follow.
     pub is_open: bool,
 }
 
@@ -346,7 +346,7 @@ impl ColumnChunkDecoder {
     }
 }
 
-/// Returns the results of `make`. This is cheap if there are no items, which is typical for most columns.
+/// Returns the results of `make`. This is cheap if there are no items, as is typical for most columns.
 #[inline]
 pub fn each<T, U>(these: impl ExactSizeIterator<Item = T>, make: impl FnMut(T) -> U) -> Vec<U> {
     match these.len() {

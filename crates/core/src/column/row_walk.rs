@@ -100,7 +100,8 @@ impl RowWalk {
         self.run() == SelectionRun::Done
     }
 
-    /// Returns the number of rows that complete the current column batch. A limit on bytes may end the batch earlier.
+    /// Returns the number of rows left to complete the current column batch. A limit on bytes can end the batch
+    /// earlier.
     pub(super) fn batch_rows(&self) -> usize {
         self.batch_rows - self.emitted % self.batch_rows
     }

@@ -147,7 +147,7 @@ pub enum SelectionRun {
 }
 
 impl SelectionCursor {
-    /// Creates a walk in which exactly these rows are selected.
+    /// Creates a walk that selects exactly these rows.
     pub fn new(ranges: RowRanges) -> Self {
         Self {
             piece: RowSelector::Ranges(ranges),

@@ -23,15 +23,15 @@ use std::str::FromStr;
 pub enum Compression {
     /// No compression.
     Uncompressed,
-    /// Snappy, which is fast but doesn't compress well.
+    /// Snappy. Fast, but doesn't compress well.
     Snappy,
-    /// Gzip, which is slow but gives small files for any reader.
+    /// Gzip. Slow, but compresses well and is supported by all readers.
     Gzip(GzipLevel),
-    /// Brotli, which is even smaller and slower.
+    /// Brotli. Even smaller and slower than Gzip.
     Brotli(BrotliLevel),
-    /// Zstandard, which ranges from faster than Snappy to smaller than Gzip, depending on the level.
+    /// Zstandard. Ranges from faster than Snappy to smaller than Gzip, depending on the level.
     Zstd(ZstdLevel),
-    /// LZ4 blocks without framing, which are the fastest to read.
+    /// LZ4 blocks without framing. The fastest to read.
     Lz4Raw,
 }
 

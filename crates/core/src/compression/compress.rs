@@ -8,7 +8,7 @@ use super::{Compression, absent};
 use herringbone_format::Result;
 use std::cell::RefCell;
 
-/// The number of compressors retained per thread, which is enough for a file with different codecs per column.
+/// The number of compressors retained per thread. This is enough for a file with different codecs per column.
 const KEPT: usize = 8;
 
 thread_local! {

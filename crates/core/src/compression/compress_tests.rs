@@ -1,4 +1,4 @@
-//! Pages that this crate compressed, read by the decompressors, which are tested with pages of other libraries.
+//! Reads pages compressed by this crate with the decompressors, which have their own tests with other libraries' pages.
 
 use super::compress::Compressor;
 use super::*;
@@ -333,7 +333,7 @@ fn slow_levels_ask_between_pieces() {
     }
 }
 
-/// A signal handler may write another file while a page is being compressed.
+/// A signal handler might write another file while a page is being compressed.
 #[cfg(feature = "zstd")]
 #[test]
 fn questions_may_compress() {

@@ -85,7 +85,7 @@ impl Codec for Lz4 {
     }
 }
 
-/// Decompresses `input`, assuming that it has this layout.
+/// Decompresses `input`, assuming this layout.
 fn attempt(layout: Layout, input: &[u8], output: &mut [u8]) -> Result<usize> {
     match layout {
         Layout::Hadoop => hadoop::decompress(input, output, |part, uncompressed| {

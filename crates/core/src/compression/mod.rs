@@ -1,6 +1,6 @@
 //! Compresses and decompresses pages, with one file and one cargo feature for each codec.
 //!
-//! Readers use [`decompress`]. Writers use [`compress`] and [`Compression`], which is a codec with its level.
+//! Readers use [`decompress`]. Writers use [`compress`] and choose a codec with its level as a [`Compression`].
 //!
 //! A page header declares the decompressed size. The codec receives a slice of exactly that size and must fill it. So
 //! whatever the compressed bytes claim, the codec cannot write past the end of the slice, and no buffer grows with a

@@ -66,7 +66,7 @@ pub(crate) enum ByteArrays {
         /// The number of bytes consumed so far.
         position: usize,
     },
-    /// Values that all have one length.
+    /// Values of a common length.
     Fixed {
         /// The values.
         values: Buffer,

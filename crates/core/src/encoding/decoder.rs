@@ -29,7 +29,7 @@ pub(crate) trait ValueDecoder<U>: Send + Sync {
     fn has_more(&self) -> bool;
 }
 
-/// A unit that pages are decoded to.
+/// A unit for pages to be decoded to.
 pub(crate) trait Native: Plain {
     /// Returns the decoder for values of `units` units each, or `None` if the encoding does not apply to this type.
     /// PLAIN and dictionary pages need no such decoder.

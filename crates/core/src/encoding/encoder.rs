@@ -30,7 +30,7 @@ pub trait ValueEncoder: Send + Sync {
     fn finish_page(&mut self, out: &mut Vec<u8>, section_starts: &mut Vec<usize>);
 
     /// Finishes the page with `front` before the values section. The vector `out` must be empty. Returns the offset of
-    /// `front` in `out`, which is also the origin for the offsets in `section_starts`.
+    /// `front` in `out`, also used as the origin for the offsets in `section_starts`.
     fn finish_page_after(
         &mut self,
         front: &[u8],

@@ -19,8 +19,8 @@ const FASTPARQUET_PADDING: usize = 9;
 
 /// The rest of a page's values section, after the consumed values. Used to tell padding from undeclared values.
 ///
-/// The unused bits of packed runs, of a delta encoding's last block and of the last byte of booleans are padding, so
-/// they do not count as a rest.
+/// Unused bits don't count as a rest, since they're always padding. They can occur in packed runs, a delta encoding's
+/// last block and the last byte of booleans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rest<'a> {
     /// Nothing.

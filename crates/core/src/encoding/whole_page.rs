@@ -5,7 +5,7 @@ use herringbone_format::Result;
 use super::physical_values::Values;
 use super::{ValueEncoder, mismatch};
 
-/// A number type for which [`Values`] has a slice.
+/// A number type with a slice in [`Values`].
 pub(super) trait Number: Copy + Send + Sync {
     /// Returns the slice of this type, or `None` if the values have another type.
     fn slice<'a>(values: &Values<'a>) -> Option<&'a [Self]>;

@@ -83,7 +83,7 @@ impl BodyDecoder {
         Self { cipher, ..self }
     }
 
-    /// Returns true if pages are compressed, so that it is worth keeping a decompressed page.
+    /// Returns true if pages are compressed, so that keeping a decompressed page pays off.
     pub(crate) fn is_compressed(&self) -> bool {
         self.codec != CompressionCodec::Uncompressed
     }

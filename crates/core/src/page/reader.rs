@@ -152,7 +152,7 @@ impl PageReader {
         self.options.created_by
     }
 
-    /// Returns true if pages are compressed, so that it is worth keeping a decompressed page.
+    /// Returns true if pages are compressed, so that keeping a decompressed page pays off.
     pub(crate) fn is_compressed(&self) -> bool {
         self.decoder.is_compressed()
     }
@@ -375,7 +375,8 @@ impl PageReader {
         self.walker.header().is_none().then(|| self.walker.start())
     }
 
-    /// Returns the start of the page whose header was returned last, or of the next page if there is no such header.
+    /// Returns the start of the page whose header was returned last. If there is no such header, this returns the start
+    /// of the next page.
     pub(crate) fn start(&self) -> PageStart {
         self.walker.start()
     }

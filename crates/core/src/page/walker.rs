@@ -134,7 +134,7 @@ impl PageWalker {
         self.header.as_ref().map_or(0, |(_, length)| *length)
     }
 
-    /// Returns the offset of the next bytes, that is, of the header until it's decoded and of the body afterwards.
+    /// Returns the offset of the next bytes. They belong to the header until it's decoded, and to the body afterwards.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.start.offset.saturating_add(self.header_bytes() as u64)

@@ -314,7 +314,7 @@ fn without_values_or_order_there_are_no_bounds() {
     assert_eq!((nothing.min, nothing.nan_count), (None, Some(0)));
 }
 
-/// Returns the index of INT32 pages with these bounds, in which `None` is a page of nulls.
+/// Returns the index of INT32 pages with these bounds, where `None` is a page of nulls.
 fn index(order: ColumnOrderKind, pages: &[Option<(i32, i32)>]) -> Option<ColumnIndex> {
     let mut index = ColumnIndexBuilder::new(order, Type::Int32);
     for page in pages {

@@ -3,7 +3,7 @@
 //! If the examined bytes are valid UTF-8, the shortened bound is valid UTF-8 as well, because a bound must be a value
 //! of the column's type.
 
-/// Returns a prefix of `value` with at most `length` bytes, which is a lower bound.
+/// Returns a lower bound: a prefix of `value` with at most `length` bytes.
 pub(super) fn min(value: &[u8], length: usize) -> Vec<u8> {
     let Some(front) = value.get(..length) else {
         return value.to_vec();

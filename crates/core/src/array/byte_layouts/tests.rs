@@ -154,7 +154,7 @@ fn buffer(bytes: Vec<u8>) -> Buffer {
     Buffer::from_vec(bytes)
 }
 
-/// Returns text of many lengths, in which neighbouring values share prefixes.
+/// Returns text of many lengths, with prefixes shared by neighbouring values.
 fn text(n: usize) -> Vec<Vec<u8>> {
     (0..n)
         .map(|i| match i % 7 {
@@ -224,7 +224,7 @@ fn every_encoding_goes_into_every_layout() {
                 encoding,
                 Encoding::RleDictionary | Encoding::PlainDictionary
             ) {
-                // An index page may allow this, because the padding of the last run looks like more indices.
+                // An index page might allow this, because the last run's padding looks like more indices.
                 assert!(array.append(1).is_err(), "{encoding} {data_type}");
             }
             assert!(array.append(100).is_err());
@@ -446,7 +446,7 @@ fn dictionaries_that_lie_are_corrupt() {
             .set_page(Encoding::RleDictionary, buffer(indices(&[0])), 1)
             .unwrap();
         assert_eq!(array.append(1).unwrap_err().kind(), ErrorKind::Corrupt);
-        // A page of nulls may lack the header of its encoding.
+        // A page of nulls might lack its encoding's header.
         array
             .set_page(Encoding::RleDictionary, buffer(vec![]), 1)
             .unwrap();

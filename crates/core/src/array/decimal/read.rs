@@ -1,4 +1,4 @@
-//! Reads decimals from integers, and from big-endian bytes of fixed or varying length.
+//! Reads decimals from integers or from fixed-length or variable-length big-endian bytes.
 
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, i256};

@@ -1,4 +1,4 @@
-//! Dictionary arrays: keys from pages of indices, and values of other pages after the values of the dictionary.
+//! Dictionary arrays, with keys from index pages, and with other pages' values after the dictionary's values.
 
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::types::*;

@@ -29,7 +29,7 @@ fn page(bytes: impl AsRef<[u8]>) -> Buffer {
     Buffer::from_slice_ref(bytes.as_ref())
 }
 
-/// Returns a page in which no number is aligned.
+/// Returns a page without any aligned numbers.
 fn unaligned(bytes: impl AsRef<[u8]>) -> Buffer {
     Buffer::from([&[0], bytes.as_ref()].concat()).slice(1)
 }

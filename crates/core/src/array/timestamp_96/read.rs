@@ -1,4 +1,4 @@
-//! Reads timestamps from INT96, and from the 96-bit counts of a FIXED_LEN_BYTE_ARRAY(12) TIMESTAMP.
+//! Reads timestamps from INT96 and from the 96-bit counts of a FIXED_LEN_BYTE_ARRAY(12) TIMESTAMP.
 
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Remedy, Result, Type};

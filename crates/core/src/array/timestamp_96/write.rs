@@ -1,4 +1,4 @@
-//! Converts timestamps of any unit to 96 bits, which is wide enough for all of them.
+//! Converts timestamps of any unit to 96 bits, wide enough for all of them.
 
 use herringbone_arrow::array::types::{
     TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
@@ -17,7 +17,7 @@ const SECONDS_PER_DAY: i64 = 86_400;
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 const JULIAN_DAY_OF_1970: i64 = 2_440_588;
 
-/// Returns the selected slots as INT96, or as 96-bit counts.
+/// Returns the selected slots as INT96 or 96-bit counts.
 ///
 /// # Errors
 /// Never fails, because any timestamp fits.

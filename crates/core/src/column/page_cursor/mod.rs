@@ -49,7 +49,7 @@ pub(super) struct PageCursor {
     dictionary_is_lost: bool,
 }
 
-/// The result of a step of a [`PageCursor`].
+/// The result of a [`PageCursor`] step.
 pub(super) enum PageStep {
     /// A page with undecoded levels is open.
     Levels,
@@ -197,7 +197,7 @@ impl PageCursor {
     }
 
     /// Checks that a used-up page contains only padding after its declared levels. Otherwise its header is wrong, and
-    /// the rows of later pages aren't the ones they seem to be.
+    /// later pages don't have the rows they seem to have.
     ///
     /// # Errors
     /// Fails with Corrupt if the page has more levels or values.

@@ -9,8 +9,8 @@ use crate::encoding::whole_page::EncodePage;
 pub(in crate::encoding) struct BlockShape(Blocks);
 
 impl BlockShape {
-    /// Returns the shape for pages with this codec. We only choose the blocks that are fastest to read if there's no
-    /// codec, because a codec benefits from smaller blocks.
+    /// Returns the shape for pages with this codec. We only choose the fastest blocks to read if there's no codec,
+    /// because a codec benefits from smaller blocks.
     pub(in crate::encoding) fn new(compression: Compression) -> Self {
         Self(match compression {
             Compression::Uncompressed => Blocks::FastToRead,

@@ -128,7 +128,7 @@ impl<T: Bits> Numbers<T> {
         }
     }
 
-    /// Returns a number's position in the direct table, which is out of bounds for distant numbers.
+    /// Returns a number's index in the direct table. Distant numbers are out of bounds.
     #[inline(always)]
     fn near_index(&self, value: T) -> usize {
         value.signed().wrapping_sub(self.base).cast_unsigned() as usize
@@ -195,7 +195,7 @@ impl<T: Bits> Numbers<T> {
     }
 
     /// Returns the indices in ascending order of their values as signed integers. This only works if all values are in
-    /// the direct table, which is already in this order. Returns `None` if the table extends past the greatest number,
+    /// the direct table, because that's already in order. Returns `None` if the table extends past the greatest number,
     /// because it then wraps around to the least number.
     pub(super) fn near_order(&self) -> Option<Vec<u32>> {
         self.base.checked_add_unsigned(self.near.len() as u64)?;
