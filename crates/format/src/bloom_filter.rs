@@ -27,7 +27,7 @@ thrift_struct! {
     }
 }
 
-/// A union with one known variant, which has no parameters.
+/// A union with one known, parameterless variant.
 macro_rules! single_union {
     ($(#[$meta:meta])* $name:ident { $(#[$variant_meta:meta])* $variant:ident }) => {
         $(#[$meta])*

@@ -162,7 +162,7 @@ pub enum Remedy {
     ChooseInt96Unit,
     /// Select columns by the ordinals of their leaves.
     ChooseLeaves,
-    /// Supply the schema for a file that has lost its own.
+    /// Supply a schema for a file without one.
     GiveSchema,
     /// Supply the number of rows per row group.
     GiveRowGroupRows,

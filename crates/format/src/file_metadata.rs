@@ -187,7 +187,7 @@ impl FileMetadata {
             + self.column_chunks.capacity() * size_of::<u32>()
     }
 
-    /// Returns the file's row count according to the footer, which is never negative. Some writers leave it at 0, so
+    /// Returns the file's row count according to the footer. This is never negative, but some writers leave it at 0, so
     /// you should usually prefer [`Self::num_rows_of_row_groups`].
     #[must_use]
     pub fn num_rows(&self) -> i64 {

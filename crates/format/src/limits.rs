@@ -35,8 +35,8 @@ pub struct Limits {
     /// The number of bytes in a page, both compressed and decompressed.
     pub page_bytes: usize,
     /// The number of decompressed bytes per compressed byte, in total over all pages of a column chunk. This doesn't
-    /// count bytes accounted for by the pages' values, nor a base allowance for one page, which is the smaller of
-    /// `memory_bytes` and `page_bytes`.
+    /// count bytes accounted for by the pages' values, nor a base allowance for one page (the smaller of `memory_bytes`
+    /// and `page_bytes`).
     pub decompression_ratio: usize,
     /// The number of levels in a page, including nulls.
     pub page_values: usize,

@@ -60,7 +60,7 @@ thrift_struct! {
 }
 
 thrift_struct! {
-    /// The type-specific header of an index page, which has no fields.
+    /// The type-specific header of an index page. It has no fields.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct IndexPageHeader {}
 }

@@ -24,7 +24,7 @@ pub use writing::{Encryption, FileEncryption, SiblingField};
 
 use crate::Result;
 
-/// The metadata key for our writer's second copy of the encryption algorithm, which is useful because key-value
+/// The metadata key for our writer's second copy of the encryption algorithm. We store this copy because key-value
 /// metadata is authenticated. The pair only applies to that file, so it isn't copied when writing rows to another file.
 pub const ALGORITHM_KEY: &str = "herringbone:encryption_algorithm";
 

@@ -106,8 +106,7 @@ impl ModuleId {
         }
     }
 
-    /// Returns the row group, column and page ordinals as 16-bit integers, which is their form in the additional
-    /// authenticated data.
+    /// Returns the row group, column and page ordinals as 16-bit integers, ready for the additional authenticated data.
     ///
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if an ordinal is [`MAX_ORDINALS`] or more.

@@ -63,7 +63,7 @@ pub trait FileEncryption: Send + Sync + fmt::Debug {
     /// Returns the cipher for a leaf's column, or `None` if the column is not encrypted.
     fn column(&self, leaf: usize) -> Option<Arc<dyn ModuleCipher>>;
 
-    /// Returns true if some readers of the footer might lack a leaf's key, in which case information about its values
+    /// Returns true if some readers of the footer might lack a leaf's key. If so, information about the leaf's values
     /// must stay out of the footer. By default, this is true for every encrypted column.
     fn is_hidden(&self, leaf: usize) -> bool {
         self.column(leaf).is_some()

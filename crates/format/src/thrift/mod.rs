@@ -98,8 +98,8 @@ impl Wire {
     }
 }
 
-/// Decodes the struct at the start of `bytes`, reading at most `allowed` bytes, which is the value of the limit named
-/// `limit`. Returns the struct with its byte count, or `None` if `bytes` end inside the struct.
+/// Decodes the struct at the start of `bytes`, reading at most `allowed` bytes (the value of the limit named `limit`).
+/// Returns the struct with its byte count, or `None` if `bytes` end inside the struct.
 pub(crate) fn decode_prefix<T: Value>(
     bytes: &[u8],
     limits: &Limits,

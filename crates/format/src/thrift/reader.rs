@@ -78,7 +78,7 @@ impl<'a> CompactReader<'a> {
         self.bytes.len().saturating_sub(self.position)
     }
 
-    /// Returns true if the last error was running out of bytes, in which case reading might succeed with more bytes.
+    /// Returns true if the last error was running out of bytes. If so, reading might succeed with more bytes.
     #[must_use]
     pub fn ran_out(&self) -> bool {
         self.ran_out
@@ -194,7 +194,7 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Returns a boolean field's value, which is part of its type.
+    /// Returns a boolean field's value, stored as part of its type.
     #[inline]
     pub fn boolean(&self, wire: Wire) -> Result<bool> {
         match wire {

@@ -121,7 +121,7 @@ fn reads_what_another_implementation_writes() {
                 <Vec<bool>>::read(&mut reader, wire).unwrap(),
                 (0..20).map(|index| index % 3 == 0).collect::<Vec<_>>()
             ),
-            // This is a set, which is encoded like a list.
+            // This is a set, encoded like a list.
             13 => assert_eq!(
                 <Vec<f64>>::read(&mut reader, Wire::List).unwrap(),
                 [1.5, 2.5]
@@ -273,7 +273,7 @@ fn sizes_are_not_believed() {
 
 #[test]
 fn errors_say_where() {
-    // Field 4 (the name) has one byte, which is not UTF-8.
+    // Field 4 (the name) has a single byte of invalid UTF-8.
     let bytes = [0x48, 0x01, 0xff, 0x00];
     let mut reader = CompactReader::new(&bytes, 10);
     let error = SchemaElement::read(&mut reader, Wire::Struct).unwrap_err();
