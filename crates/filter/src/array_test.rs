@@ -188,7 +188,7 @@ mod tests {
         RecordBatch::try_from_iter([("word", Arc::new(array) as ArrayRef)]).unwrap()
     }
 
-    /// Batches of a row group share their dictionary, which is tested with the first batch. The results are dropped
+    /// A row group's batches share their dictionary. It's tested with the first batch, and the results are dropped
     /// after the last batch.
     #[test]
     fn a_shared_dictionary_is_tested_once() {

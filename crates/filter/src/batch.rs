@@ -11,8 +11,8 @@ use super::leaf_test::Asked;
 use super::predicate::{Expression, Test};
 
 impl Predicate {
-    /// Evaluates the predicate on each row of a batch. A slot is null if the result is unknown, in which case the row
-    /// is not selected. Columns are looked up by name.
+    /// Evaluates the predicate on each row of a batch. A slot is null if the result is unknown. Such a row is not
+    /// selected. Columns are looked up by name.
     ///
     /// # Errors
     /// Fails with [`Unsupported`](herringbone_format::ErrorKind::Unsupported) if a column does not exist, with
@@ -25,15 +25,15 @@ impl Predicate {
         Ok(BooleanArray::new(wanted, Some(known)))
     }
 
-    /// Returns true if the predicate never selects rows in which all tested columns are null. Note that a custom
-    /// predicate can select such rows.
+    /// Returns true if the predicate never selects a row with nulls in all tested columns. Note that a custom predicate
+    /// can select such rows.
     #[must_use]
     pub fn rejects_nulls(&self) -> bool {
         rejects_nulls(&self.0, false)
     }
 }
 
-/// Returns the rows for which an expression is true, or its negation if `is_negated`.
+/// Returns the rows that satisfy an expression, or its negation if `is_negated`.
 fn accepted(
     expression: &Expression,
     is_negated: bool,

@@ -86,7 +86,7 @@ pub type ConvertedLeaves<'a> = dyn Fn(&[usize]) -> Result<Vec<usize>> + 'a;
 impl BoundPredicate {
     /// Binds the last stage of a filter to a file. The operands in `passed` were tested by earlier stages, so they only
     /// help to rule out rows by metadata. `tested` has the columns of each stage, last stage first. `converted` finds
-    /// the converted leaves among those of implied predicates.
+    /// the converted leaves of implied predicates.
     ///
     /// # Errors
     /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if a literal cannot be compared with its
@@ -215,7 +215,7 @@ impl Binder<'_> {
         }
         let mut node = self.add(BoundTest::Rows(Box::new(test)));
         if let Some(implied) = implied {
-            // The columns of an implied predicate are leaves of the file, not columns of a wanted schema.
+            // An implied predicate's columns are file leaves, not wanted columns.
             let leaves = tested_leaves(&implied, self.schema)?;
             let mut file_binder = Binder {
                 tested: &[],

@@ -54,7 +54,7 @@ impl BoundsTest {
         };
         let form = TextForm::of_leaf(schema, leaf);
         let test = LeafTest::new(asked, cast.data_type(data_type), form).ok()?;
-        // These tests depend on empty or null lists, and bounds don't cover those.
+        // These tests depend on empty or null lists, which bounds don't cover.
         let is_unknown = |quantifier| quantifier == Quantifier::All || !test.is_of_values();
         if asked.quantifier.is_some_and(is_unknown) {
             return None;

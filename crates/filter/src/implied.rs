@@ -1,4 +1,4 @@
-//! Implied predicates on columns that are cheaper to read than the columns of the predicates themselves.
+//! Implied predicates, used to test cheaper columns before the predicates' own columns.
 
 use herringbone_format::Result;
 use herringbone_schema::ParquetSchema;

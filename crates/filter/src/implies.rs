@@ -13,9 +13,9 @@ const MAX_DEPTH: usize = 64;
 impl Predicate {
     /// Returns true if, judging by their form, `other` selects every row selected by this predicate.
     ///
-    /// The form shows this for equal parts, for `and` and `or` of them, and for comparisons of a column with literals
-    /// of one kind. Texts are only compared for equality, because their order depends on the column's type. Otherwise
-    /// this returns false, even if the implication happens to hold for a file's rows.
+    /// The form shows this for equal parts, for their combinations with `and` and `or`, and for comparisons of a column
+    /// with literals of the same kind. Texts are only compared for equality, because their order depends on the
+    /// column's type. Otherwise this returns false, even if the implication happens to hold for a file's rows.
     ///
     /// ```
     /// use herringbone::filter::col;

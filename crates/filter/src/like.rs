@@ -228,8 +228,8 @@ fn ends_with(text: &[u8], parts: &[PatternPart]) -> bool {
     rest.is_some()
 }
 
-/// Returns true if a byte is a UTF-8 continuation byte, which is never the first byte of a character. In bytes that
-/// aren't UTF-8, a character ends before the next possible first byte.
+/// Returns true for a UTF-8 continuation byte. Such a byte never starts a character. In bytes that aren't UTF-8, a
+/// character ends before the next possible first byte.
 fn continues(byte: &u8) -> bool {
     byte & 0xc0 == 0x80
 }

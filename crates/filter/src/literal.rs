@@ -21,7 +21,7 @@ pub enum Literal {
     /// In a column of floating-point numbers, a literal of any kind is rounded to the nearest number of the column's
     /// type. If the literal is out of the type's range or too close to 0, it equals none of its values.
     Float(f64),
-    /// A decimal, which is `unscaled` × 10^-`scale`.
+    /// A decimal with the value `unscaled` × 10^-`scale`.
     Decimal {
         /// The unscaled digits.
         unscaled: i256,

@@ -20,7 +20,7 @@ pub(super) fn time(text: &str) -> Option<i64> {
 }
 
 /// Parses a date, optionally with a time, as nanoseconds since 1970. The flag is true if the text has an offset from
-/// UTC, in which case the result is in UTC.
+/// UTC. If so, the result is in UTC.
 pub(super) fn timestamp(text: &str) -> Option<(i128, bool)> {
     if let Some(days) = date(text) {
         return Some((i128::from(days) * i128::from(DAY), false));

@@ -34,7 +34,7 @@ pub(super) fn point_hashes(test: &LeafTest, leaf: &Leaf, data_type: &DataType) -
     }
 }
 
-/// Returns the bloom filter hashes for a leaf's value, which are empty if the leaf cannot have the value. Returns
+/// Returns the bloom filter hashes for a leaf's value, or an empty list if the leaf cannot have the value. Returns
 /// `None` if the value can be stored as different bytes, or if the leaf has no bloom filters.
 ///
 /// # Errors

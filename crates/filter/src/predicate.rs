@@ -343,8 +343,8 @@ impl Predicate {
         Self(Expression::Rows(Arc::new(predicate)))
     }
 
-    /// Selects rows for which both predicates are true. Put cheap tests first, because a
-    /// [custom predicate](RowPredicate) only sees the rows accepted by earlier operands.
+    /// Selects rows that satisfy both predicates. Put cheap tests first, because a [custom predicate](RowPredicate)
+    /// only sees the rows accepted by earlier operands.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let mut parts = match self.0 {
@@ -355,7 +355,7 @@ impl Predicate {
         Self(Expression::And(parts))
     }
 
-    /// Selects rows for which at least one of the two predicates is true.
+    /// Selects rows that satisfy at least one of the two predicates.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         let mut parts = match self.0 {

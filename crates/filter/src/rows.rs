@@ -24,8 +24,8 @@ pub type RowTest = Box<dyn Fn(&RecordBatch) -> Result<BooleanArray, RowError> + 
 ///
 /// In an [`and`](Predicate::and), it only sees the rows accepted by earlier operands, and its columns are only decoded
 /// for these rows. It sees rows in read order, in batches of any size. Note that a read can drop and repeat work, for
-/// example when memory is short, in which case the predicate is called again for the same rows. Several threads can
-/// call it at once.
+/// example when memory is short. The predicate is then called again for the same rows. Several threads can call it at
+/// once.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -74,7 +74,7 @@ pub trait RowPredicate: fmt::Debug + Send + Sync {
     /// selects the field at its end, and a path into a list selects the whole list.
     fn columns(&self) -> Vec<Vec<String>>;
 
-    /// Returns any further columns used by the predicate that are created by extension types.
+    /// Returns any additional columns that extension types create for the predicate.
     fn extension_columns(&self) -> Vec<ExtensionColumnOption> {
         Vec::new()
     }
@@ -84,7 +84,7 @@ pub trait RowPredicate: fmt::Debug + Send + Sync {
     /// planned.
     ///
     /// # Errors
-    /// May return any error, in which case planning the read fails.
+    /// May return any error. Planning the read then fails.
     fn bind(&self, columns: &SchemaRef) -> Result<RowTest, RowError>;
 
     /// Returns true if the predicate was made for this very file. A read with a wanted schema then asks for the
@@ -101,7 +101,7 @@ pub trait RowPredicate: fmt::Debug + Send + Sync {
     /// conversion by extension types.
     ///
     /// # Errors
-    /// May return any error, in which case planning the read fails.
+    /// May return any error. Planning the read then fails.
     fn implied(&self, _schema: &ParquetSchema) -> Result<Option<Predicate>, RowError> {
         Ok(None)
     }

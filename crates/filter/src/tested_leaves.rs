@@ -54,8 +54,7 @@ pub fn extension_columns(predicate: &Predicate) -> Vec<ExtensionColumnOption> {
     columns.flatten().collect()
 }
 
-/// Returns true if a predicate looks at arrays itself, in which case the arrays must have the types specified in the
-/// options.
+/// Returns true if a predicate looks at arrays itself. If so, the arrays must have the types specified in the options.
 pub fn has_row_predicate(predicate: &Predicate) -> bool {
     predicate.0.has_rows()
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 pub enum Verdict {
     /// No row is selected.
     None,
-    /// Some rows may be selected.
+    /// Some rows might be selected.
     Some,
     /// All rows are selected.
     All,

@@ -1,5 +1,5 @@
-//! Predicates on the columns of a wanted schema. The file may store these columns with other names or types, or not at
-//! all.
+//! Predicates on the columns of a wanted schema. The file might store these columns with other names or types, or not
+//! at all.
 
 use herringbone_arrow::array::{Array as _, ArrayRef};
 use herringbone_arrow::schema::DataType;

@@ -1,4 +1,4 @@
-//! Decodes the bounds in statistics, which are PLAIN values, to Arrow values.
+//! Decodes bounds in statistics from PLAIN values to Arrow values.
 
 use herringbone_arrow::array::{ArrayRef, new_null_array};
 use herringbone_arrow::buffer::{Buffer, NullBuffer};

@@ -64,7 +64,7 @@ pub struct ColumnBounds {
     pub is_min_exact: BooleanArray,
     /// True if the upper bound is an actual value.
     pub is_max_exact: BooleanArray,
-    /// The number of nulls. Below lists, this includes empty and missing lists, which have no value.
+    /// The number of nulls. Below lists, this includes empty and missing lists, since they have no value.
     pub null_counts: UInt64Array,
     /// The number of NaNs.
     pub nan_counts: UInt64Array,

@@ -14,7 +14,7 @@ pub fn has_true_bounds(metadata: &FileMetadata, order: ColumnOrderKind) -> bool 
     !(writer.compares_decimals_as_bytes && order == ColumnOrderKind::SignedBytes)
 }
 
-/// The extent to which we trust one column's column indexes.
+/// Our level of trust in one column's column indexes.
 #[derive(Debug, Clone, Copy)]
 pub struct IndexTrust {
     has_byte_arrays: bool,
@@ -52,8 +52,8 @@ impl IndexTrust {
         (!may_be_truncated).then_some(max)
     }
 
-    /// Returns true if a page has no values. Some writers claim this for pages of lists that have as many nulls as
-    /// rows, so for lists, the definition level histogram must confirm it.
+    /// Returns true if a page has no values. Some writers also claim this for list pages with as many nulls as rows. So
+    /// for lists, the definition level histogram has to confirm it.
     pub(crate) fn is_null_page(self, index: &ColumnIndex, page: usize) -> bool {
         let is_said = index.null_pages.get(page) == Some(&true);
         let levels = self.levels_of(&index.definition_level_histograms, self.max_def_level, page);
