@@ -17,7 +17,7 @@ const MONTH_STARTS: [i64; 12] = [0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 30
 /// A calendar date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Date {
-    /// The astronomical year, in which 0 is 1 BC.
+    /// The astronomical year, where 0 is 1 BC.
     pub year: i64,
     /// The month, from 1 to 12.
     pub month: u8,
@@ -25,7 +25,7 @@ pub struct Date {
     pub day: u8,
 }
 
-/// Returns the date that is `days` days after 1970-01-01.
+/// Returns the date `days` days after 1970-01-01.
 ///
 /// If the number of days since 0000-03-01 exceeds 64 bits, this returns the last date in range.
 // A year that begins in March has its leap day at the end, so each cycle of years consists of equal parts. Only the
@@ -85,7 +85,7 @@ pub fn days_of_date(wanted: Date) -> Option<i64> {
     let days = cycle
         .checked_mul(DAYS_400)?
         .checked_add(cycle_days - EPOCH)?;
-    // We refuse dates for which the count from 0000-03-01 overflows, because `date_of_days` uses it.
+    // We refuse dates whose count from 0000-03-01 overflows, because `date_of_days` uses that count.
     days.checked_add(EPOCH).map(|_| days)
 }
 

@@ -212,7 +212,7 @@ fn two_digits(text: &str) -> Option<(u32, &str)> {
     Some((is_number.then(|| digits.parse().ok()).flatten()?, rest))
 }
 
-/// Appends the date that is `days` days after 1970-01-01, in a form such as `2024-01-02`.
+/// Appends the date `days` days after 1970-01-01, in the form `2024-01-02`.
 pub fn push_date(out: &mut String, days: i64) {
     let Date { year, month, day } = date_of_days(days);
     let number = year.unsigned_abs();

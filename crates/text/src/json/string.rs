@@ -141,7 +141,7 @@ pub(super) fn plain_len(bytes: &[u8]) -> usize {
     at + rest.iter().take_while(is_plain).count()
 }
 
-/// Sets the high bit of each byte that is a quote, a backslash or below 0x20.
+/// Sets the high bit of each quote, backslash or byte below 0x20.
 ///
 /// The bits above the first such byte can be wrong, so only use the lowest set bit.
 #[inline]
