@@ -1,4 +1,4 @@
-//! Reads the metadata at the end of a file.
+//! Reads a file's metadata from its end.
 //!
 //! ```text
 //! "PAR1" ... [metadata, thrift] [its signature]? [length of both, u32] "PAR1"

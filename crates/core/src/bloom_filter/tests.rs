@@ -1,4 +1,4 @@
-//! Filters that other writers made, and examples computed from the specification.
+//! Other writers' filters, and examples computed from the specification.
 
 use super::builder::expected;
 use super::*;
@@ -86,7 +86,7 @@ fn builders_find_the_size() {
             assert!(hashes(count).all(|hash| filter.check_hash(hash)));
             let share = wrongly_found(&filter);
             assert!(share <= fpp * 1.2 + 0.0002, "{count} {fpp}: {share}");
-            // A filter of half the size would not suffice.
+            // A filter of half the size wouldn't be enough.
             let half = filter.num_bytes() as f64 / 64.0;
             assert!(filter.num_bytes() == 32 || expected(count as f64 / half) > fpp);
             // With the exact number of values, the size is equal. With too large a number, it is not larger.

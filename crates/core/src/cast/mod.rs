@@ -53,7 +53,7 @@ enum Kind {
     Text,
     /// Nulls without a type to nulls of the wanted type.
     Null,
-    /// A cast that applies to the values of a dictionary.
+    /// A cast of a dictionary's values.
     Dictionary(Box<Cast>),
 }
 
@@ -127,7 +127,7 @@ impl Cast {
         array.len().saturating_mul(slot)
     }
 
-    /// Casts the values of an array.
+    /// Casts an array's values.
     ///
     /// # Errors
     /// Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported) if a value does not fit the target type.

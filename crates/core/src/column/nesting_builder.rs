@@ -33,7 +33,7 @@ pub enum NestingPlan {
     },
 }
 
-/// The offsets of a list, as wide as its layout requires.
+/// A list's offsets, as wide as its layout requires.
 #[derive(Debug, Clone)]
 pub enum Offsets {
     /// The offsets of `List` and `Map`.

@@ -111,7 +111,7 @@ impl RowWalk {
         (self.emitted / self.batch_rows) as u64
     }
 
-    /// Counts the rows of an emitted column batch.
+    /// Counts an emitted column batch's rows.
     pub(super) fn emit(&mut self, rows: usize) {
         self.emitted += rows;
     }

@@ -22,7 +22,7 @@ const CHOICES: &[&str] = &[
     "zstd:19",
 ];
 
-/// Returns the choices whose codec is compiled in, each with its compressor.
+/// Returns the choices with a compiled-in codec, each with its compressor.
 fn compressors() -> impl Iterator<Item = (Compression, Compressor)> {
     CHOICES.iter().filter_map(|text| {
         let compression: Compression = text.parse().unwrap();
@@ -105,7 +105,7 @@ fn patterns_shrink_and_noise_hardly_grows() {
 
 #[test]
 fn the_compressors_of_a_thread() {
-    // There are more kinds than a thread retains, and each occurs more than once.
+    // There are too many kinds for a thread to retain, and each occurs more than once.
     for _again in 0..3 {
         for (compression, _) in compressors() {
             let mut page = Vec::new();
@@ -147,7 +147,7 @@ fn a_snappy_page_is_a_raw_block() {
 #[cfg(feature = "lz4")]
 #[test]
 fn an_lz4_page_is_a_bare_block() {
-    // The page has a token that stands for one literal and no match.
+    // The page has a token for one literal and no match.
     assert_eq!(page_of_one_byte("lz4_raw"), b"\x10a");
 }
 
@@ -188,7 +188,7 @@ fn brotli_in_rust_makes_sound_pages_too() {
     }
 }
 
-/// The pure Rust decoder reads frames that libzstd writes at various levels.
+/// The pure Rust decoder reads libzstd's frames at various levels.
 #[cfg(all(feature = "zstd", feature = "ruzstd"))]
 #[test]
 fn ruzstd_reads_what_libzstd_writes() {
@@ -257,12 +257,12 @@ fn inputs_of_sections_come_back() {
         };
         let is_for = matches!(compression, Compression::Snappy | Compression::Zstd(_));
         assert_eq!(bytes(&[40_000]) < bytes(&[]), is_for, "{compression}");
-        // Section starts that would leave too few bytes are ignored.
+        // Section starts are ignored if they would leave too few bytes.
         assert_eq!(bytes(&[1, 2, 79_999]), bytes(&[]), "{compression}");
     }
 }
 
-/// Returns words in an order without a period, whose matches have many lengths and distances.
+/// Returns words in an aperiodic order, with matches of many lengths and distances.
 fn words(length: usize) -> Vec<u8> {
     let words = noise(length / 4).into_iter().map(|byte| byte % 60);
     let mut text: Vec<u8> = words

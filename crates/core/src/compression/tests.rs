@@ -1,4 +1,4 @@
-//! Pages that other libraries compressed, both intact and damaged.
+//! Pages compressed by other libraries, both intact and damaged.
 
 use super::*;
 use CompressionCodec::{Brotli, Gzip, Lz4, Lz4Raw, Lzo, Snappy, Zstd};
@@ -7,8 +7,8 @@ use herringbone_format::ErrorKind;
 /// The 20 bytes that each page of [`PAGES`] repeats eight times.
 const WORDS: &[u8] = b"herringbone parquet ";
 
-/// Pages that all decompress to one text of 160 bytes. Arrow C++ (Snappy, Brotli, Zstandard, LZ4 blocks and frames) and
-/// zlib wrote most of them. Hadoop's framing and the LZO blocks were written by hand.
+/// Pages that all decompress to the same text of 160 bytes. Arrow C++ (Snappy, Brotli, Zstandard, LZ4 blocks and
+/// frames) and zlib wrote most of them. Hadoop's framing and the LZO blocks were written by hand.
 const PAGES: &[(&str, CompressionCodec, &[u8])] = &[
     (
         "snappy",
@@ -101,7 +101,7 @@ const PAGES: &[(&str, CompressionCodec, &[u8])] = &[
     ),
 ];
 
-/// Returns the pages whose codec is compiled in, once for each library that can decompress them.
+/// Returns the pages with a compiled-in codec, once for each library that can decompress them.
 fn pages() -> impl Iterator<Item = (&'static str, Decompressor, &'static [u8])> {
     let all = |codec| match Decompressor::new(codec) {
         Ok(decompressor) => {

@@ -1,4 +1,4 @@
-//! The values of a leaf array in their stored form, that is, without nulls and in the physical type.
+//! A leaf array's values in their stored form, that is, without nulls and in the physical type.
 
 use std::ops::Range;
 
@@ -136,7 +136,7 @@ pub enum Slots<'a> {
     Keyed {
         /// The index of each slot's value.
         keys: &'a [u32],
-        /// The values of a dictionary, or the values of runs.
+        /// The dictionary's or the runs' values.
         values: Values<'a>,
     },
 }

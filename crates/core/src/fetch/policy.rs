@@ -14,7 +14,7 @@
 pub struct FetchPolicy {
     /// The largest gap in bytes to read over, so that two wanted ranges share a request.
     pub max_gap_bytes: u64,
-    /// The size of the largest request in bytes. A larger wanted range is split.
+    /// The maximum request size in bytes. Larger wanted ranges are split.
     pub max_request_bytes: u64,
     /// The maximum number of requests in flight at the same time.
     pub max_requests_in_flight: usize,
@@ -164,7 +164,7 @@ impl FetchPolicy {
 herringbone_format::setters! { FetchPolicy {
     /// Sets the largest gap in bytes to read over, so that two wanted ranges share a request.
     max_gap_bytes: u64;
-    /// Sets the size of the largest request in bytes.
+    /// Sets the maximum request size in bytes.
     max_request_bytes: u64;
     /// Sets the maximum number of requests in flight at the same time.
     max_requests_in_flight: usize;

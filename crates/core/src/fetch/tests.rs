@@ -92,7 +92,7 @@ fn random_ranges_are_covered_once_within_the_limits() {
             })
             .collect();
         let policy = policy(random.below(30), 1 + random.below(80));
-        // Counts how often each byte of the file is wanted, listed as wanted, and fetched.
+        // Counts how often each of the file's bytes is wanted, listed as wanted, and fetched.
         let mut bytes = vec![(0, 0, 0); file_length as usize];
         let slots = |range: &Range<u64>| range.start as usize..range.end as usize;
         for range in &wanted {
@@ -117,7 +117,7 @@ fn random_ranges_are_covered_once_within_the_limits() {
         assert!(bytes.iter().all(|byte| byte.2 <= 1), "{wanted:?}");
         let listed: u64 = requests.iter().map(Request::wanted_bytes).sum();
         assert_eq!(listed, bytes.iter().map(|byte| byte.0).sum::<u64>());
-        // Two requests that could be merged are merged, unless a range was split because of its size.
+        // Mergeable requests are merged, unless a range was split because of its size.
         for pair in requests.windows(2) {
             let gap = pair[1].range.start - pair[0].range.end;
             let together = pair[1].wanted[0].end - pair[0].range.start;

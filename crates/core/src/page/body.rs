@@ -106,7 +106,7 @@ impl BodyDecoder {
         memory: &mut ColumnMemory,
     ) -> Result<Page> {
         let is_encrypted = self.cipher.is_some();
-        // Bodies without compression and encryption stay in the bytes of the file, so they need no memory here.
+        // Bodies without compression or encryption stay in the file's bytes, so they need no memory here.
         if self.is_compressed() || is_encrypted {
             let uncompressed = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
             self.largest_body = self.largest_body.max(uncompressed);
@@ -379,7 +379,7 @@ fn uncompressed(body: Buffer, uncompressed_size: usize) -> Result<Buffer> {
     Ok(body)
 }
 
-/// Checks the sizes in a header. Returns the size of the body in bytes.
+/// Checks the sizes in a header and returns the body size in bytes.
 pub(crate) fn check_sizes(header: &PageHeader, limits: &Limits) -> Result<u64> {
     let negative = || Error::corrupt("page header has a negative size");
     let compressed = usize::try_from(header.compressed_page_size).map_err(|_| negative())?;

@@ -113,7 +113,7 @@ fn nothing_but_nans() {
     let expected = (0xffc0_0001_u32.to_le_bytes(), 0x7fc0_0007_u32.to_le_bytes());
     assert_eq!(both(&bounds), (&expected.0[..], &expected.1[..]));
 
-    // As soon as there is one value other than NaN, NaNs no longer affect the bounds.
+    // Once there's a value other than NaN, NaNs no longer affect the bounds.
     page.f32(&[1.0]);
     chunk.merge(&page);
     let bounds = chunk.finish(true);
@@ -161,7 +161,7 @@ fn decimals_of_different_lengths() {
     assert_eq!(both(&bounds), (&[0xff, 0][..], &[0, 0xff][..]));
     assert!(bounds.min_exact && bounds.max_exact);
 
-    // These are all of the values in sorted order.
+    // These are all values in sorted order.
     let sorted: [&[u8]; 8] = [
         &[0x80, 0, 0],
         &[0xff, 0],

@@ -105,7 +105,7 @@ fn lists_before_and_between_selected_rows_are_skipped() {
     }
 }
 
-/// Returns each slot of an array as an array of its own.
+/// Returns each slot of an array as a separate array.
 fn slots(array: &ArrayRef) -> Vec<ArrayRef> {
     (0..array.len()).map(|slot| array.slice(slot, 1)).collect()
 }

@@ -1,4 +1,4 @@
-//! Reads of columns whose values follow from the numbers of their rows.
+//! Reads columns whose values follow from their row numbers.
 
 #[cfg(test)]
 mod lists;

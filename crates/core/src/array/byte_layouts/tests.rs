@@ -170,7 +170,7 @@ fn text(n: usize) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// A page and the dictionary entries that it refers to.
+/// A page with its dictionary entries.
 type EncodedPage = (Encoding, Vec<u8>, Option<Vec<Vec<u8>>>);
 
 /// Returns every encoding of `values`.
@@ -349,7 +349,7 @@ fn assert_corrupt(encoding: Encoding, page: &[u8], n: usize) {
                 .and_then(|()| if skip { array.skip(n) } else { array.append(n) });
             let is_index = matches!(encoding, Encoding::RleDictionary) && skip;
             match outcome {
-                // This many values are more than 16-bit keys can address.
+                // 16-bit keys can't address this many values.
                 Err(error) if n > 1 << 16 && error.kind() == ErrorKind::Unsupported => {}
                 Err(error) => assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}"),
                 Ok(()) => assert!(is_index, "{encoding} {data_type}: read {page:?}"),
@@ -504,7 +504,7 @@ fn an_array_has_no_more_values_than_keys_can_say() {
     );
 }
 
-/// If a dictionary is larger than the keys can address, arrays contain only the values that their rows use.
+/// If a dictionary is larger than the keys can address, arrays only contain values used by their rows.
 #[test]
 fn a_dictionary_of_too_many_values_is_none() {
     let values: Vec<Vec<u8>> = (0..200).map(|i| format!("{i}").into_bytes()).collect();

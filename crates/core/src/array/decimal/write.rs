@@ -115,7 +115,7 @@ where
     T: ArrowPrimitiveType,
     T::Native: Unscaled,
 {
-    /// The byte count of the widest decimal.
+    /// The widest decimal's byte count.
     const WIDTH: usize = 32;
     decimal_bytes::<T>(leaf, selected, WIDTH, scratch)?;
     let shortest = |mut bytes: &'a [u8]| {

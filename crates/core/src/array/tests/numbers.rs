@@ -165,7 +165,7 @@ fn deltas_and_byte_streams() {
 
 #[test]
 fn narrower_integers() {
-    // Values that do not fit are errors, wherever they stand.
+    // Out-of-range values are errors, wherever they are.
     for (data_type, beyond) in [
         (DataType::Int8, [128, -129]),
         (DataType::UInt8, [256, -1]),
@@ -260,12 +260,12 @@ fn decimals_from_integers() {
 
 #[test]
 fn decimals_from_dictionaries_of_shorter_integers() {
-    // A dictionary of 256 entries retains the array's width, but one of more than 8192 entries is stored in the short
+    // A dictionary of 256 entries keeps the array's width, but above 8192 entries it's stored in the short
     // representation.
     for entries in [256, 10_000] {
         let mut unscaled: Vec<i64> = (0..entries).map(|i| i * 7_919 - 1_000_000).collect();
         unscaled[..4].copy_from_slice(&[0, -1, (1 << 55) - 1, -(1 << 55)]);
-        // There are more indices than are gathered in one block.
+        // There are too many indices to gather in one block.
         let indices: Vec<u8> = (0..3000).map(|i| (i * 7 % 251) as u8).collect();
         let expected = || {
             indices

@@ -120,7 +120,7 @@ impl BatchBuilder {
         }
     }
 
-    /// Returns the byte count of the array under construction, including any borrowed pages.
+    /// Returns the unfinished array's byte count, including any borrowed pages.
     pub(super) fn array_bytes(&self) -> usize {
         self.used_bytes()
             .saturating_add(self.borrowed_bytes)

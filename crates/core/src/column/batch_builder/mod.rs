@@ -34,7 +34,7 @@ pub(super) struct BatchBuilder {
     memory: ColumnMemory,
     /// The byte count of earlier pages borrowed by the array.
     borrowed_bytes: usize,
-    /// The size of the last column batch in bytes. If the budget allows, the next batch reserves at least this much.
+    /// The last column batch's size in bytes. If the budget allows, the next batch reserves at least this much.
     last_bytes: usize,
 }
 

@@ -28,7 +28,7 @@ pub(super) struct OpenPage {
 pub(super) struct LevelBlock {
     rep: Vec<u8>,
     def: Vec<u8>,
-    /// The index of the first unused level.
+    /// The first unused level's index.
     next: usize,
 }
 

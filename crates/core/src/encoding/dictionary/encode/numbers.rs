@@ -8,7 +8,7 @@ use herringbone_kernels::hash;
 use super::index_table::IndexTable;
 use super::with_room;
 
-/// The bits of a number.
+/// A number's bits.
 pub(crate) trait Bits: Copy + Eq + Default {
     /// Returns the bits as a signed integer.
     fn signed(self) -> i64;
