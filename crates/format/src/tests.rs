@@ -229,8 +229,8 @@ fn no_truncation_and_no_byte_panics() {
     parts.row_groups[0].columns.truncate(1);
     parts.schema.truncate(2);
     let bytes = encoded(&parts);
-    // With Miri, a file takes up to a second. So we take steps of a prime number, which still reach fields of all
-    // kinds.
+    // With Miri, a file takes up to a second, so we take steps of a prime number, which still reach all kinds of
+    // fields.
     let (places, values) = if cfg!(miri) { (37, 85) } else { (1, 1) };
     for length in (0..bytes.len()).step_by(places) {
         assert!(decode(&bytes[..length]).is_err());

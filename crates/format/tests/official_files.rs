@@ -1,7 +1,7 @@
 //! The footers, indexes and page headers of the official test files.
 //!
-//! `PARQUET_TEST_DATA` names the `data` folder of apache/parquet-testing. Without it, these tests are skipped, and
-//! print a message to standard error.
+//! `PARQUET_TEST_DATA` names the `data` folder of apache/parquet-testing. Without it, these tests are skipped with a
+//! message on standard error.
 
 #![allow(missing_docs, unreachable_pub, reason = "a test")]
 #![allow(
@@ -50,7 +50,7 @@ fn parquet_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the whole file, and the range of its metadata.
+/// Returns the whole file and its metadata's range.
 fn read(path: &Path) -> Result<(Bytes, std::ops::Range<usize>)> {
     let bytes = Bytes::from(fs::read(path)?);
     let tail = bytes
@@ -69,7 +69,7 @@ fn metadata(path: &Path) -> Result<FileMetadata> {
     FileMetadata::decode(bytes.slice(range), offset, &Limits::default())
 }
 
-/// Decodes all of the metadata into a struct that can be written.
+/// Decodes all metadata into a writable struct.
 fn parts(metadata: &FileMetadata) -> Result<FileMetadataParts> {
     Ok(FileMetadataParts::new(
         metadata.version(),
@@ -335,10 +335,10 @@ fn check_pages(bytes: &[u8], chunk: &herringbone_format::ColumnMetaData) -> Resu
     Ok(pages)
 }
 
-/// Decodes everything, and accepts errors.
+/// Decodes everything, tolerating errors.
 fn exhaust(bytes: Vec<u8>) {
     if let Ok(metadata) = FileMetadata::decode(bytes.into(), 0, &Limits::default()) {
-        // We do not use `parts` here, because it stops at the first error.
+        // We don't use `parts` here, because it stops at the first error.
         for row_group in 0..metadata.num_row_groups() {
             for leaf in 0..metadata.num_columns(row_group) {
                 drop(metadata.column_chunk(row_group, leaf));

@@ -160,7 +160,7 @@ fn every_truncation_runs_out() {
 #[test]
 fn no_byte_makes_the_skipper_panic() {
     let bytes = written(everything);
-    // We take steps with Miri, because all of the cases would take hours.
+    // With Miri we take steps, because running all cases would take hours.
     let (places, values) = if cfg!(miri) { (5, 51) } else { (1, 1) };
     for index in (0..bytes.len()).step_by(places) {
         for value in (0..=255).step_by(values) {
@@ -239,7 +239,7 @@ fn depth_is_limited_also_beyond_the_callers_wish() {
         let error = reader.skip(Wire::Struct).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit);
     }
-    // The bytes are lists that each contain one list.
+    // The bytes are lists of one list each.
     let bytes = [0x19_u8; 100_000];
     let mut reader = CompactReader::new(&bytes, 100);
     let error = reader.skip(Wire::List).unwrap_err();

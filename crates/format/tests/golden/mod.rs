@@ -1,4 +1,4 @@
-//! The metadata of some official test files, as pyarrow 26 reads it.
+//! Metadata of some official test files, as read by pyarrow 26.
 
 use herringbone_format::{CompressionCodec, Type};
 
@@ -27,9 +27,9 @@ pub struct Chunk {
     pub sizes: (i64, i64),
     /// True if there is an offset index.
     pub indexed: bool,
-    /// The null count. If it is `None`, we do not compare it.
+    /// The null count, or `None` to skip the comparison.
     pub null_count: Option<i64>,
-    /// The bounds. If they are `None`, we do not compare them, because pyarrow hides bounds that it does not trust.
+    /// The bounds, or `None` to skip the comparison, because pyarrow hides any bounds it doesn't trust.
     pub bounds: Option<(&'static [u8], &'static [u8])>,
 }
 

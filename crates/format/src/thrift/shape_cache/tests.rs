@@ -6,7 +6,7 @@ use super::*;
 
 const DEPTH: usize = 12;
 
-/// A generator of pseudorandom numbers (xorshift). They are equal in every run.
+/// A pseudorandom number generator (xorshift), deterministic so that every run is the same.
 struct Random(u64);
 
 impl Random {
@@ -28,8 +28,8 @@ impl Random {
     }
 }
 
-/// Writes a struct. Its fields and sizes depend on `plan`, and its integers and texts on `values`. The lengths of these
-/// agree in only some of a plan's structs.
+/// Writes a struct. Its fields and sizes depend on `plan`, and its integers and texts on `values`. Only some of a
+/// plan's structs agree in the lengths of their integers and texts.
 fn write_struct(writer: &mut CompactWriter, plan: &mut Random, values: &mut Random, depth: usize) {
     writer.begin_struct();
     let mut id = 0;
