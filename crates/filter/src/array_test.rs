@@ -151,7 +151,7 @@ impl ArrayTest {
     }
 }
 
-/// Returns the array at a path, and the combined nulls of the structs around it.
+/// Returns the array at a path, with the combined nulls of all enclosing structs.
 fn array_at(path: &[String], batch: &RecordBatch) -> Result<(ArrayRef, Option<NullBuffer>)> {
     let missing = || Error::argument("a tested column was not read");
     let (first, rest) = path.split_first().ok_or_else(missing)?;

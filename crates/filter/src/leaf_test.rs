@@ -310,7 +310,7 @@ fn starting_with(prefix: Vec<u8>) -> Ranges<Vec<u8>> {
     }
 }
 
-/// The type of a column's values, and the meaning of text literals compared with them.
+/// A column's value type, with the meaning of its text literals.
 #[derive(Clone, Copy)]
 struct Values<'a> {
     data_type: &'a DataType,

@@ -157,7 +157,7 @@ fn one_block_answers_as_the_whole_filter_does() {
         refused += usize::from(!answer);
     }
     assert_eq!(probe.end(), Some(file.len() as u64));
-    // The probe reads the header, and a block of 32 bytes per value.
+    // The probe reads the header, plus a 32-byte block per value.
     assert!(read <= 64 + 2000 * 32, "{read}");
     assert!(refused > 1500);
 }
@@ -188,7 +188,7 @@ fn cells_have_their_indexes_and_count_their_bytes() {
     let bytes = |columns, offsets| PageIndexCell::new(columns, offsets).heap_bytes();
     assert_eq!(bytes(None, None), 0);
     let (one, other) = (bytes(columns(0), None), bytes(None, offsets()));
-    // A location has two numbers of eight bytes, and one of four.
+    // A location has two 8-byte numbers and one 4-byte number.
     assert!(one >= size_of::<ColumnIndex>() && other >= size_of::<OffsetIndex>() + 2 * 20);
     assert_eq!(bytes(columns(0), offsets()), one + other);
     let grown = bytes(columns(1_000), None) - one;

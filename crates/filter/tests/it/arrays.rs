@@ -1,4 +1,4 @@
-//! Arrays of numbers and texts in the types and layouts that columns have.
+//! Arrays of numbers and texts in all column types and layouts.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ pub(crate) fn numbers(data_type: &DataType, values: &[Option<i64>]) -> ArrayRef 
     }
 }
 
-/// Returns an array of texts, or of their bytes.
+/// Returns an array of texts or their bytes.
 pub(crate) fn texts(data_type: &DataType, values: &[Option<String>]) -> ArrayRef {
     use DataType as T;
     let texts = || values.iter().map(Option::as_deref);

@@ -14,7 +14,7 @@ use herringbone::{
 
 use crate::arrays::{numbers, texts};
 
-/// A function that makes a literal from a number.
+/// A function for making a literal from a number.
 type ToLiteral = fn(i64) -> Literal;
 
 /// The number of rows in a row group.
@@ -36,7 +36,7 @@ fn plain() -> ColumnOptions {
     ColumnOptions::new().dictionary(false)
 }
 
-/// Returns the row groups that the footer leaves, and the numbers of rows that all steps together rule out and accept.
+/// Returns the row groups left by the footer, and the total number of rows ruled out and accepted by all steps.
 fn pruned(file: &ParquetFile, predicate: &Predicate) -> (Vec<usize>, u64, u64) {
     let options = ReadOptions::new().filter(predicate.clone());
     let left = file.plan(&options).unwrap().prune().unwrap();
@@ -208,7 +208,7 @@ fn patterns_are_compared_by_their_prefix() {
     assert_eq!((left, accepted), (vec![2, 3], 8));
 }
 
-/// Returns the number of rows that a step ruled out.
+/// Returns the number of rows ruled out by a step.
 fn by_step(file: &ParquetFile, predicate: Predicate, step: PruningStep) -> u64 {
     let options = ReadOptions::new().filter(predicate).threads(1);
     let mut reader = file.read(options).unwrap();
@@ -222,7 +222,7 @@ fn by_step(file: &ParquetFile, predicate: Predicate, step: PruningStep) -> u64 {
         .rows_ruled_out
 }
 
-/// All numbers are even, so that odd ones are within the bounds, but in no dictionary or bloom filter.
+/// All numbers are even, so that odd numbers are within the bounds, but not in any dictionary or bloom filter.
 #[test]
 fn absent_values_are_ruled_out_by_dictionaries_and_bloom_filters() {
     let bloom = || {
@@ -331,7 +331,7 @@ fn bounds_are_arrays_of_the_column() {
     }
 }
 
-/// The bounds of a column that the file lacks are its default in each row group.
+/// A column missing from the file has its default as bounds in each row group.
 #[test]
 fn bounds_of_constants() {
     let file = written(&columns()[2].0, plain());

@@ -14,8 +14,7 @@ use herringbone::pruning::ColumnBounds;
 use herringbone::schema::ParquetSchema;
 use herringbone::{ColumnOptions, ParquetFile, ReadOptions, WriteOptions, Writer};
 
-/// A predicate that selects all numbers but multiples of three, and counts the rows that it sees. Multiples of five are
-/// null.
+/// A predicate that selects all numbers but multiples of three and counts the rows it sees. Multiples of five are null.
 #[derive(Debug, Clone, Default)]
 struct Custom {
     path: Vec<String>,
@@ -24,7 +23,7 @@ struct Custom {
     row_groups: Vec<Verdict>,
     pages: Vec<Verdict>,
     implied: Option<Predicate>,
-    /// The number of results that the predicate leaves out, to break its contract.
+    /// The number of results left out by the predicate, to break its contract.
     too_few: usize,
 }
 
@@ -120,7 +119,7 @@ fn file() -> ParquetFile {
     ParquetFile::from_bytes(bytes).unwrap()
 }
 
-/// Reads a single column, and returns its batches and the metrics.
+/// Reads a single column and returns its batches and the metrics.
 fn batches(predicate: Predicate, column: &str) -> (Vec<RecordBatch>, ReadMetrics) {
     let options = ReadOptions::new()
         .filter(predicate)
@@ -183,7 +182,7 @@ fn a_custom_predicate_sees_the_rows_that_are_left() {
     let both = col("n").le(10).and(custom.predicate());
     assert_eq!(read(both), [1, 2, 4, 7, 8]);
     assert_eq!(custom.take_seen(), 10);
-    // In an `or`, the predicate sees the rows that the operands before it refuse.
+    // In an `or`, the predicate sees the rows refused by earlier operands.
     let either = col("n").between(5, 6).or(custom.predicate());
     let expected = numbers(|it| it == 5 || it == 6 || it % 3 > 0 && it % 5 > 0);
     assert_eq!(read(either), expected);
@@ -210,7 +209,7 @@ fn verdicts_and_implied_predicates_rule_rows_out() {
     };
     let of_second = numbers(|it| it > 40 && it % 3 > 0 && it % 5 > 0).len();
     assert_eq!(tested(&first, first.predicate()), (of_second, 40, 1));
-    // If a predicate selects none of the rows, it may be null for all of them, so its negation must test them.
+    // If a predicate selects none of the rows, it might be null for all of them, so its negation has to test them.
     let refused = numbers(|it| it % 3 == 0 && it % 5 > 0).len();
     assert_eq!(tested(&first, first.predicate().not()), (refused, 80, 0));
     let all = Custom {

@@ -54,7 +54,7 @@ fn tighter_forms_imply_looser_ones() {
     };
     let c = || col("c");
     let less = |number: i32| c().lt(number);
-    // Each first predicate implies the second one, which does not imply the first.
+    // Each first predicate implies the second, but not the other way round.
     for (a, b) in [
         (less(5), less(6)),
         (less(5), c().le(5)),
@@ -87,12 +87,12 @@ fn tighter_forms_imply_looser_ones() {
         assert!(!b.implies(&a), "{b} does not imply {a}");
     }
     for (a, b) in [
-        // Both numbers may be rounded to one number of the column's type.
+        // Both numbers might be rounded to the same number of the column's type.
         (c().le(4), less(5)),
         (c().ge(5), c().gt(4)),
         (c().eq(5), less(6)),
         (c().is_in([4, 5]), less(6)),
-        // A text may stand for a date.
+        // A text might stand for a date.
         (c().lt("a"), c().lt("b")),
         (less(5), col("d").lt(6)),
         (less(5), c().lt("6")),

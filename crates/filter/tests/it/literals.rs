@@ -171,7 +171,7 @@ fn fixed_size(value: &[u8]) -> ArrayRef {
     Arc::new(FixedSizeBinaryArray::try_from_iter([value].into_iter()).unwrap())
 }
 
-/// Returns the error with which a comparison fails.
+/// Returns a failing comparison's error.
 fn error(array: ArrayRef, predicate: &Predicate) -> String {
     let batch = RecordBatch::try_from_iter([("c", array)]).unwrap();
     predicate.evaluate(&batch).unwrap_err().to_string()

@@ -1,4 +1,4 @@
-//! Filters on batches and files, which are compared with loops over all values.
+//! Filters on batches and files, compared with loops over all values.
 
 #[cfg(test)]
 mod arrays;

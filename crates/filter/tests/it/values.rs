@@ -1,4 +1,4 @@
-//! Comparisons of values in all types and layouts. The results must be those of a loop over numbers.
+//! Comparisons of values in all types and layouts. The results must match a loop over numbers.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(crate) const NUMBERS: [Option<i8>; 10] = [
     Some(100),
 ];
 
-/// Returns the slots for which the result is known and true.
+/// Returns the slots with a known and true result.
 pub(crate) fn selected(array: &ArrayRef, predicate: &Predicate) -> Vec<bool> {
     let batch = RecordBatch::try_from_iter_with_nullable([("c", array.clone(), true)]).unwrap();
     let found = predicate.evaluate(&batch).unwrap();
@@ -65,7 +65,7 @@ pub(crate) fn predicates(literal: &dyn Fn(i8) -> Literal) -> Vec<(Predicate, Acc
         (is_in(&[0, 2, 100]).not(), |it| {
             it != 0 && it != 2 && it != 100
         }),
-        // These are more values than there are passes over an array.
+        // There are too many values for one pass each.
         (is_in(&[0, 3, 5, 7, 9, 11, 13, 15, 17, 100]), |it| {
             it == 0 || it == 100 || (3..=17).contains(&it) && it % 2 == 1
         }),
@@ -257,7 +257,7 @@ fn dictionaries_and_runs() {
     ] {
         check(&array, &NUMBERS, &|number| Literal::Text(text(number)));
     }
-    // Each number occurs three times, except for the last one, which occurs once.
+    // Each number occurs three times, except for the last, which occurs once.
     let numbers: Vec<_> = NUMBERS
         .iter()
         .flat_map(|number| [*number; 3])
