@@ -1,4 +1,4 @@
-//! A caller that waits for its helpers, while its program may act.
+//! Lets the program act while a caller is waiting for its helpers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ThreadId};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use herringbone_pipeline::{Crew, Shared, Work};
 
-/// A caller that waits for a helper lets the program act. The helper's task ends only after that.
+/// A caller waiting for a helper lets the program act. The helper's task only ends after that.
 #[test]
 fn a_waiting_caller_attends() {
     struct Attentive {
@@ -15,7 +15,8 @@ fn a_waiting_caller_attends() {
         attended: AtomicBool,
     }
     impl Work for Attentive {
-        /// True while the caller's task and the helper's task wait to be taken, and the number of finished ones.
+        /// True while the caller's task and the helper's task are waiting to be taken, and the number of finished
+        /// tasks.
         type State = (bool, bool, usize);
         type Task = bool;
         type Output = ();

@@ -14,7 +14,7 @@ use herringbone_pipeline::{Crew, Shared, Spawn, Work};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The tasks 0 to `count`, each of which runs a function. At most `ahead` of them are started before they are due.
+/// The tasks 0 to `count`, each running a function. At most `ahead` tasks are started before they're due.
 struct Numbered<F> {
     count: usize,
     ahead: usize,
@@ -104,7 +104,7 @@ fn host(spawn: impl Fn(Job) + Send + Sync + 'static) -> Option<Arc<dyn Spawn>> {
 
 /// Returns a host that starts one new thread per job.
 ///
-/// A test whose task waits for another task needs it, because the pool drops jobs while 1,024 others wait.
+/// Use it for tests with tasks waiting for each other, because the pool drops jobs while 1,024 others are queued.
 fn new_threads() -> Option<Arc<dyn Spawn>> {
     host(|job| drop(std::thread::spawn(job)))
 }
@@ -178,7 +178,7 @@ fn tasks_have_crews_of_their_own_deeper_than_there_are_threads() {
         // There are 3^7 leaf crews with the sum 0 + 1 + 2.
         assert_eq!(tree(7, host), 6561);
     }
-    // A crew is within a task within a task, fifty levels deep, and the outer tasks all wait.
+    // A crew is within a task within a task, fifty levels deep, and the outer tasks are all waiting.
     fn line(depth: usize) -> usize {
         let run = move |_| if depth == 0 { 1 } else { 1 + line(depth - 1) };
         all(&mut crew((1, 1), 4, None, run))[0]
@@ -197,7 +197,7 @@ fn the_first_panic_of_a_task_reaches_the_caller() {
             let mut crew = crew((100, 5), threads, host, run);
             let panic = catch_unwind(AssertUnwindSafe(|| all(&mut crew))).unwrap_err();
             assert_eq!(panic.downcast_ref(), Some(&"task 30"));
-            // The crew does not wait for the lost task.
+            // The crew doesn't wait for the lost task.
             let panic = catch_unwind(AssertUnwindSafe(|| next(&mut crew))).unwrap_err();
             let message: &&str = panic.downcast_ref().unwrap();
             assert!(message.contains("panicked before"));
@@ -269,12 +269,12 @@ fn a_job_that_never_runs_holds_no_work() {
     drop(crew);
     assert_eq!(Arc::strong_count(&held), 1);
     let jobs = std::mem::take(&mut *kept.lock().unwrap());
-    // All three helpers that the crew may have were requested.
+    // The crew has requested all three of its helpers.
     assert_eq!(jobs.len(), 3);
     jobs.into_iter().for_each(|job| job());
 }
 
-/// A task that splits off parts of itself, and waits until another thread has finished one of them.
+/// A task that splits off parts of itself and waits until another thread has finished a part.
 struct Parts;
 
 #[derive(Default)]

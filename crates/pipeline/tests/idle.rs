@@ -74,7 +74,8 @@ fn two_hundred_crews_share_the_threads_of_one_pool() {
         let done = crowd.next(|state| (state.1 == asked + 3).then_some(()));
         assert_eq!(done, Some(()));
     }
-    // The caller is one of the threads. If a thread is about to become idle, another one may be started in its place.
+    // The caller is one of the threads. If a thread is about to become idle, another thread might be started in its
+    // place.
     let with_crowd = num_threads().unwrap();
     assert!(
         (before + asked + 2..=before + asked + 3).contains(&with_crowd),
