@@ -48,8 +48,9 @@ impl<'a> Array<'a> {
 
     /// Returns all elements, in order.
     ///
-    /// The iterator also returns an error if elements share bytes, so that a walk never takes
-    /// longer than the byte count allows. After the first error, it ends.
+    /// The iterator also returns an error if elements share bytes. Otherwise, a small hostile array
+    /// could make a walk take far longer than its size suggests. The iterator ends after the first
+    /// error.
     #[must_use]
     pub fn iter(&self) -> Elements<'a> {
         Elements {
@@ -68,7 +69,7 @@ impl<'a> Array<'a> {
     }
 }
 
-/// The iterator over an array's elements that [`Array::iter`] returns.
+/// An iterator over an array's elements, returned by [`Array::iter`].
 #[derive(Debug, Clone)]
 pub struct Elements<'a> {
     children: Children<'a>,

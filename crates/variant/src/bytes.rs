@@ -2,8 +2,8 @@
 
 use herringbone_format::{Error, Result};
 
-/// Reads the unsigned number of `width` bytes (1 to 4) at `at`, or returns `None` if it does not
-/// lie within `bytes`.
+/// Reads an unsigned integer of `width` bytes (1 to 4) at offset `at`. Returns `None` if it's out
+/// of bounds.
 #[inline]
 pub(crate) fn read_uint(bytes: &[u8], at: usize, width: u8) -> Option<u32> {
     let rest = bytes.get(at..)?;

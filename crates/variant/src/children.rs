@@ -8,14 +8,14 @@ use crate::variant::Variant;
 
 /// An iteration over the values in an object or array, in the order of its offsets.
 ///
-/// All values together may not take more bytes than the container has, so that the bytes of one
-/// level never exceed those of the level above. So a walk over all levels takes no longer than
-/// depth times bytes, whatever the offsets are.
+/// The values must not take more bytes in total than the container has, so a level never has more
+/// bytes than its parent. This bounds a full walk by depth times byte count, even if hostile
+/// offsets point to the same bytes again and again.
 #[derive(Debug, Clone)]
 pub(crate) struct Children<'a> {
     container: Container<'a>,
     index: u32,
-    /// The number of bytes that the remaining values may take.
+    /// The byte budget for the remaining values.
     bytes_left: usize,
     /// All offsets in ascending order. We sort them when we meet the first value of an unknown
     /// type.
@@ -76,9 +76,9 @@ impl<'a> Children<'a> {
         Ok(Some(bytes))
     }
 
-    /// Returns the byte count of a value whose type is unknown, up to the start of the value stored
-    /// after it. [`Container`] has a method for this too, but this one takes logarithmic time from
-    /// the second call on, because it keeps the sorted offsets.
+    /// Returns the size of a value of unknown type, which ends where the value stored after it
+    /// starts. [`Container`] has a method for this too, but this one keeps the sorted offsets, so
+    /// it takes logarithmic time from the second call on.
     #[cold]
     fn size_until_next(&mut self, index: u32) -> Result<usize> {
         let container = &self.container;

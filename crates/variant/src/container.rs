@@ -1,4 +1,4 @@
-//! Reads the offsets to the values of objects and arrays, which both store in the same way.
+//! Reads value offsets. Objects and arrays share this part of the layout.
 
 use herringbone_format::{Error, Result};
 
@@ -21,9 +21,9 @@ pub(crate) struct Container<'a> {
     /// The bytes from the header to the end of the last value.
     bytes: &'a [u8],
     len: u32,
-    /// The position of the field IDs, or of the offsets if there are no IDs.
+    /// The offset of the field IDs, or of the value offsets if there are no IDs.
     ids_start: u8,
-    /// The byte count of a field ID, or 0 in arrays.
+    /// The width of a field ID in bytes, or 0 in arrays.
     id_width: u8,
     offset_width: u8,
     offsets_start: usize,
@@ -31,7 +31,8 @@ pub(crate) struct Container<'a> {
 }
 
 impl<'a> Container<'a> {
-    /// Reads the header at the start of `bytes`, which may extend past the value's end.
+    /// Reads the header at the start of `bytes`. It's fine for `bytes` to extend past the value's
+    /// end.
     #[inline]
     pub(crate) fn new(metadata: Metadata<'a>, bytes: &'a [u8]) -> Result<Self> {
         Self::try_new(metadata, bytes).ok_or_else(ends_early)
@@ -112,8 +113,8 @@ impl<'a> Container<'a> {
 
     /// Returns the value at `index`, without the bytes after it.
     ///
-    /// The time does not depend on the number of values, unless a value's type is unknown. Such a
-    /// value ends at the start of another one, so that we have to look at all offsets.
+    /// This takes constant time, unless the value's type is unknown. Such a value can only end
+    /// where another value starts, so we have to look at all offsets.
     #[inline]
     pub(crate) fn value(&self, index: u32) -> Result<Variant<'a>> {
         let bytes = self.value_bytes(index)?;
@@ -162,7 +163,7 @@ impl<'a> Container<'a> {
         read_uint(self.bytes, at, self.offset_width).map(|offset| offset as usize)
     }
 
-    /// Returns the byte count of all values together.
+    /// Returns the total byte count of all values.
     pub(crate) fn values_size(&self) -> usize {
         self.offset(self.len).unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! Decimals, each an unscaled integer and a scale.
+//! Decimals, stored as an unscaled integer and a scale.
 
 use std::fmt;
 
@@ -11,9 +11,9 @@ const DECIMAL8_DIGITS: u32 = 18;
 
 /// A decimal number, `unscaled × 10^-scale`.
 ///
-/// *Variant Binary Encoding, "Variant primitive types" and "Decimal table".* Two decimals are only
-/// equal here if they have the same digits, so 1.0 does not equal 1.00. Use [`Decimal::normalized`]
-/// to compare them by value.
+/// *Variant Binary Encoding, "Variant primitive types" and "Decimal table".* Note that equality
+/// compares digits, so 1.0 does not equal 1.00. To compare by value, use [`Decimal::normalized`] on
+/// both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Decimal {
     /// The digits as an integer, without a point.
@@ -29,8 +29,8 @@ impl Decimal {
         Self { unscaled, scale }
     }
 
-    /// Returns true if the encoding allows the decimal. It may have at most 38 digits, and at most
-    /// 38 of them after the point.
+    /// Returns true if the decimal can be encoded, with at most 38 digits in total and at most 38
+    /// after the point.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         self.scale <= MAX_DECIMAL_DIGITS && self.digits() <= MAX_DECIMAL_DIGITS.into()
@@ -77,8 +77,8 @@ impl Decimal {
         Some(Self::new(unscaled, scale)).filter(Self::is_valid)
     }
 
-    /// Returns the width in bytes of the narrowest type among `decimal4`, `decimal8` and
-    /// `decimal16` that holds the decimal.
+    /// Returns the width in bytes of the narrowest of `decimal4`, `decimal8` and `decimal16` that
+    /// fits.
     ///
     /// Digits after the point count even if they are zeros, because a type of 9 digits has at most
     /// 9 of them after the point. The `parquet` crate refuses more.

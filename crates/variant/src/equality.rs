@@ -22,7 +22,7 @@ impl Variant<'_> {
     ///
     /// # Errors
     ///
-    /// Returns the errors of a walk over both values. Fails with
+    /// Returns any error from walking the two values. Fails with
     /// [Limit](herringbone_format::ErrorKind::Limit) if they are nested too deeply.
     pub fn equals(&self, other: &Variant<'_>, limits: &Limits) -> Result<bool> {
         let mut levels = Vec::new();
@@ -44,7 +44,7 @@ impl Variant<'_> {
     }
 }
 
-/// Two objects, or two arrays of equal length, that we compare side by side.
+/// Two objects, or two arrays of equal length, being compared side by side.
 enum Level<'l, 'r> {
     Objects(ByName<'l>, ByName<'r>),
     Arrays(Elements<'l>, Elements<'r>),
@@ -84,7 +84,7 @@ impl<'l, 'r> Level<'l, 'r> {
 /// An object's fields, in the byte order of their names.
 enum ByName<'a> {
     AsWritten(Fields<'a>),
-    /// The fields of an object that may have been stored in another order.
+    /// The fields of an object that might be stored in another order, sorted by us.
     Sorted(std::vec::IntoIter<(&'a str, Variant<'a>)>),
 }
 
@@ -110,8 +110,8 @@ impl<'a> Iterator for ByName<'a> {
     }
 }
 
-/// Returns true if two values may be equal. For objects and arrays, this adds a level, because the
-/// values in it decide.
+/// Returns false if two values differ. For objects and arrays, this adds a level and returns true,
+/// since the answer depends on the values inside.
 fn compare<'l, 'r>(
     left: Variant<'l>,
     right: Variant<'r>,

@@ -7,16 +7,16 @@ use crate::container::{Container, ends_early};
 use crate::metadata::Metadata;
 use crate::types::{BASIC_PRIMITIVE, BASIC_SHORT_STRING};
 
-/// The number of data bytes for each primitive type ID. Binary and string have 0 here, because they
-/// store their own size.
+/// Data bytes per primitive type ID. Binary and string have 0 here, because they store their own
+/// size.
 const DATA_BYTES: [u8; 21] = [
     0, 0, 0, 1, 2, 4, 8, 8, 5, 9, 17, 4, 8, 8, 4, 0, 0, 8, 8, 8, 16,
 ];
 
-/// Returns the byte count of the value at the start of `bytes`, or `None` if its type is unknown,
-/// and with it the size.
+/// Returns the size of the value at the start of `bytes`, or `None` for an unknown type, since its
+/// size is unknown too.
 ///
-/// The result may exceed the available bytes, except for objects and arrays.
+/// Note that the result can exceed the available bytes, except for objects and arrays.
 #[inline]
 pub(crate) fn size_of(bytes: &[u8]) -> Result<Option<usize>> {
     let header = *bytes.first().ok_or_else(ends_early)?;

@@ -1,8 +1,8 @@
 //! VARIANT values, with their binary encoding, JSON, paths, casts and shredding.
 //!
-//! A VARIANT column stores one value of any type per row. That is like JSON, but typed and binary.
-//! Each value consists of two byte strings: the *metadata*, a dictionary of field names, and the
-//! *value* itself. [`Variant`] is a view over both that checks every part when you access it, and
+//! A VARIANT column stores one value of any type per row, like JSON, but typed and binary. Each
+//! value consists of two byte strings: the *metadata*, a dictionary of field names, and the *value*
+//! itself. [`Variant`] is a view over both that checks every part when you access it, and
 //! [`Variant::validated`] checks everything at once. [`VariantBuilder`] makes values, and
 //! [`VariantBuf`] owns one. [`json`] converts from and to JSON. A [`VariantPath`] points into a
 //! value, and [`Variant::cast`] converts a value to one type.

@@ -4,9 +4,8 @@ use herringbone_format::{Error, Result};
 
 /// Upper bounds on values. You can raise or lower each of them.
 ///
-/// Views need no limits, because they allocate no memory and work one requested step at a time.
-/// Limits apply to code that walks a whole value: validation, equality, JSON, shredding and
-/// builders.
+/// Views need no limits, because they allocate no memory and take one step per call. Limits only
+/// matter for code that walks a whole value: validation, equality, JSON, shredding and builders.
 ///
 /// ```
 /// use herringbone::variant::Limits;
@@ -24,8 +23,8 @@ pub struct Limits {
     pub variant_bytes: usize,
     /// The byte count of one value's metadata.
     pub variant_metadata_bytes: usize,
-    /// The byte count of one value as JSON. JSON repeats the name of each field, so it may be far
-    /// larger than the value.
+    /// The byte count of one value as JSON. This can be far more than the value takes, because JSON
+    /// repeats every field name.
     pub variant_json_bytes: usize,
 }
 

@@ -8,7 +8,7 @@ use crate::bytes::{read_uint, utf8};
 pub(crate) const VERSION: u8 = 1;
 /// The header bit that declares the names sorted and unique.
 pub(crate) const SORTED: u8 = 0x10;
-/// The position of the header bits with each offset's byte count, minus one.
+/// The shift of the header bits for the offset width, which is stored minus one.
 pub(crate) const OFFSET_WIDTH_SHIFT: u32 = 6;
 
 /// A view over a value's metadata, the dictionary of its field names.
@@ -24,7 +24,7 @@ pub struct Metadata<'a> {
     bytes: &'a [u8],
     len: u32,
     width: u8,
-    /// The position of the first name.
+    /// The offset of the first name.
     names_start: usize,
 }
 
@@ -39,8 +39,8 @@ impl<'a> Metadata<'a> {
 
     /// Reads the header, and checks that the offsets and names lie within `bytes`.
     ///
-    /// The time does not depend on the number of names. Each name is checked when you access it, or
-    /// you can check all of them with [`Metadata::validate`]. Bytes after the last name are
+    /// This takes constant time, however many names there are. Each name is checked when you access
+    /// it. To check all names up front, use [`Metadata::validate`]. Bytes after the last name are
     /// ignored. Empty bytes count as a dictionary without names, because Spark wrote them next to
     /// nulls.
     ///
@@ -147,7 +147,7 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    /// Checks every offset, and checks that every name is UTF-8.
+    /// Checks all offsets and names. Every name must be UTF-8.
     ///
     /// # Errors
     ///
@@ -166,9 +166,9 @@ impl<'a> Metadata<'a> {
         Ok(())
     }
 
-    /// Returns true if the names may sort differently in their UTF-16 form, by which some writers
-    /// order an object's fields. The two orders only differ between a code point above U+FFFF and
-    /// one from U+E000 to U+FFFF.
+    /// Returns true if the names might sort differently as UTF-16. This matters because some
+    /// writers order an object's fields that way. The two orders only differ between a code point
+    /// above U+FFFF and one from U+E000 to U+FFFF.
     pub(crate) fn orders_differ(&self) -> bool {
         let names = self.bytes.get(self.names_start..).unwrap_or_default();
         // We look for the largest byte first, because for most dictionaries this settles the

@@ -36,9 +36,9 @@ impl<'a> Object<'a> {
 
     /// Returns the field with this name, or `None` if it is missing.
     ///
-    /// Fields are ordered by the bytes of their names, so this is a binary search. But some writers
-    /// order them by UTF-16. If that may make a difference, we look at all fields before we report
-    /// one as missing.
+    /// This is usually a binary search, since fields are ordered by the bytes of their names. But
+    /// some writers order fields by UTF-16. If that could make a difference, we look at all fields
+    /// before reporting one as missing.
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl<'a> Object<'a> {
     }
 
     /// Finds a field as [`Object::position`] does, but first tries `place`, its position in a
-    /// previous object. Updates `place` to the position that it found.
+    /// previous object. Updates `place` if the field has moved.
     #[inline]
     pub(crate) fn position_near(&self, name: &[u8], place: &mut u32) -> Result<Option<u32>> {
         let is_there = *place < self.container.len()
@@ -110,8 +110,9 @@ impl<'a> Object<'a> {
 
     /// Returns all fields, in the order of their names.
     ///
-    /// The iterator also returns an error if values share bytes, so that a walk never takes longer
-    /// than the byte count allows. After the first error, it ends.
+    /// The iterator also returns an error if values share bytes. Otherwise, a small hostile object
+    /// could make a walk take far longer than its size suggests. The iterator ends after the first
+    /// error.
     #[must_use]
     pub fn iter(&self) -> Fields<'a> {
         Fields {
@@ -130,8 +131,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// The iterator over an object's fields that [`Object::iter`] returns. Each item has a name and a
-/// value.
+/// An iterator over an object's names and values, returned by [`Object::iter`].
 #[derive(Debug, Clone)]
 pub struct Fields<'a> {
     children: Children<'a>,
@@ -143,8 +143,8 @@ impl<'a> Fields<'a> {
             return Ok(None);
         };
         let name = self.children.container().metadata().name(id);
-        // We take the value before we look at the name's error, because this advances the iterator,
-        // or ends it after an error.
+        // Taking the value advances the iterator, or ends it after an error, so we do that before
+        // looking at the name's error.
         let Some(value) = self.children.next()? else {
             return Ok(None);
         };

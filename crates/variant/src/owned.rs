@@ -6,7 +6,8 @@ use crate::limits::Limits;
 use crate::metadata::Metadata;
 use crate::variant::Variant;
 
-/// A value that owns its metadata and its bytes.
+/// A value that owns its metadata and bytes. Use this to keep a value after its batch or buffer is
+/// gone.
 ///
 /// ```
 /// use herringbone::variant::{Limits, Value, VariantBuf};
@@ -25,7 +26,7 @@ pub struct VariantBuf {
 }
 
 impl VariantBuf {
-    /// Takes over bytes, and checks all of them.
+    /// Creates a value from its bytes after checking all of them.
     ///
     /// # Errors
     ///
@@ -38,7 +39,7 @@ impl VariantBuf {
         Ok(buf)
     }
 
-    /// Creates a value from the bytes that a builder made.
+    /// Creates a value from a builder's output, without checking it again.
     pub(crate) fn from_parts(metadata: Vec<u8>, value: Vec<u8>) -> Self {
         Self { metadata, value }
     }
@@ -46,7 +47,7 @@ impl VariantBuf {
     /// Returns a view of the value.
     #[must_use]
     pub fn as_variant(&self) -> Variant<'_> {
-        // The metadata was checked or built before, so it is always valid.
+        // The metadata was checked or built by us, so it's always valid.
         let metadata = Metadata::new(&self.metadata).unwrap_or(Metadata::EMPTY);
         Variant::from_parts(metadata, &self.value)
     }
@@ -63,7 +64,7 @@ impl VariantBuf {
         &self.value
     }
 
-    /// Returns the bytes of the metadata and of the value.
+    /// Returns the metadata bytes and the value bytes.
     #[must_use]
     pub fn into_parts(self) -> (Vec<u8>, Vec<u8>) {
         (self.metadata, self.value)

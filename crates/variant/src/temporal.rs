@@ -1,6 +1,6 @@
 //! Writes dates, times and timestamps as ISO 8601 text, and parses them.
 //!
-//! A value that the type does not allow is written all the same, so a time of 25 hours is
+//! Out-of-range values are written all the same. For example, a time of 25 hours is
 //! `25:00:00.000000`.
 
 use herringbone_text::iso8601;
@@ -52,8 +52,8 @@ pub(crate) fn parse_time(text: &str) -> Option<i64> {
     iso8601::parse_time(text)?.ticks(per_second).ok()
 }
 
-/// Parses a date and a time to units since 1970. Also returns true if the text has an offset from
-/// UTC, which has been subtracted.
+/// Parses a date and a time to units since 1970. Also returns true if the text has a UTC offset,
+/// already subtracted.
 pub(crate) fn parse_timestamp(text: &str, unit: Unit) -> Option<(i64, bool)> {
     let moment = iso8601::parse_timestamp(text)?;
     Some((
@@ -73,7 +73,7 @@ mod tests {
             push_timestamp(&mut out, value, unit, utc);
             out
         };
-        // These are the texts that NumPy prints for the extremes.
+        // The expected texts are NumPy's output for the extremes.
         assert_eq!(print(-1, Unit::Micros, true), "1969-12-31T23:59:59.999999Z");
         assert_eq!(
             print(i64::MAX, Unit::Nanos, false),

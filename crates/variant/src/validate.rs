@@ -10,19 +10,18 @@ use crate::metadata::Metadata;
 use crate::value::{integer, text};
 use crate::variant::Variant;
 
-/// An object or array that we are checking.
+/// An object or array being checked.
 struct Level<'a> {
     children: Children<'a>,
     /// The order of an object's names so far.
     order: Option<Order<'a>>,
 }
 
-/// The orders in which the field names so far ascend strictly. They may ascend as UTF-8 bytes, as
-/// UTF-16, or as both.
+/// The orders that the field names have followed so far: as UTF-8 bytes, as UTF-16, or both.
 struct Order<'a> {
     previous: Option<&'a [u8]>,
     utf8: bool,
-    /// True if the names ascend as UTF-16. We only check this if the two orders may differ.
+    /// True if the names ascend as UTF-16. We only check this if the two orders can differ.
     utf16: bool,
 }
 
@@ -89,7 +88,7 @@ impl<'a> Level<'a> {
     }
 }
 
-/// Checks a primitive value. Integers and text take a fast path, because most values are of these
+/// Checks a primitive value. Integers and text take a fast path, since most values have these
 /// types.
 fn check_primitive(metadata: Metadata<'_>, bytes: &[u8]) -> Result<()> {
     if integer(bytes).is_none() && text(bytes)?.is_none() {

@@ -13,7 +13,8 @@ use crate::types::{
 };
 use crate::variant::Variant;
 
-/// A decoded value. Text, bytes, objects and arrays borrow from the encoded bytes.
+/// A decoded value, for matching on its type. Text, bytes, objects and arrays borrow from the
+/// encoded bytes.
 ///
 /// *Variant Binary Encoding, "Encoding types".*
 #[derive(Debug, Clone, Copy)]

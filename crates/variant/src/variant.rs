@@ -10,12 +10,12 @@ use crate::types::VariantType;
 use crate::value::{Value, decode};
 use crate::{array::Array, object::Object};
 
-/// A view over the bytes of a value and of its metadata. It is small and cheap to copy.
+/// A view over a value's bytes and its metadata. It is small and cheap to copy.
 ///
 /// *Variant Binary Encoding.* A view reads bytes only on demand, and checks the bytes that it
 /// reads. Whatever the bytes are, every method returns a result or an error. Skipped parts cost no
-/// time, however large they are. [`Variant::validated`] checks everything at once. After that, no
-/// method of the value, or of the values in it, returns an error.
+/// time, however large they are. [`Variant::validated`] checks everything at once. After that,
+/// reading the value and its nested values never returns an error.
 ///
 /// ```
 /// use herringbone::variant::{Value, Variant};
@@ -77,8 +77,7 @@ impl<'a> Variant<'a> {
         Ok(variant)
     }
 
-    /// Creates a view over a value whose bytes have already been delimited, for example a value in
-    /// an object or array.
+    /// Creates a view over already delimited bytes, such as a value in an object or array.
     #[inline]
     pub(crate) fn from_parts(metadata: Metadata<'a>, bytes: &'a [u8]) -> Self {
         Self { metadata, bytes }

@@ -83,7 +83,7 @@ fn push_sized(out: &mut Vec<u8>, type_id: u8, data: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Appends a decimal, with the `width` low bytes of its unscaled value. Fails if the decimal has
+/// Appends a decimal, storing the `width` low bytes of its unscaled value. Fails if the decimal has
 /// more digits than its type allows.
 fn push_decimal(out: &mut Vec<u8>, type_id: u8, width: u8, value: Decimal) -> Result<()> {
     if !value.is_valid() || value.width() > width {

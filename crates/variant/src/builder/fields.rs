@@ -4,7 +4,7 @@ use herringbone_format::{Error, Result};
 
 use super::{DuplicateFields, VariantBuilder};
 
-/// The builder's knowledge about a name in the open object.
+/// Whether a name is already used in the open object, as far as the builder can tell cheaply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Seen {
     No,

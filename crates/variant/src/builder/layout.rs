@@ -39,8 +39,8 @@ impl Tape {
         }
     }
 
-    /// Writes an object's header. The values follow in the order in which they were pushed, but we
-    /// sort the IDs and offsets by name, as the specification demands.
+    /// Writes an object's header. The values follow in push order, but we sort the IDs and offsets
+    /// by name, as the specification demands.
     fn write_object(
         &self,
         index: usize,
@@ -94,7 +94,7 @@ struct Field {
     offset: u32,
 }
 
-/// The smallest widths that fit an object or array.
+/// The header of an object or array, using the narrowest integer widths that fit.
 pub(super) struct Header {
     len: u32,
     /// The byte count of each field ID, or 0 in arrays.
@@ -103,7 +103,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Creates a node's header. `values` is the byte count of all its values together.
+    /// Creates a node's header. `values` is the total byte count of its values.
     pub(super) fn new(node: &Node, values: u32) -> Self {
         Self {
             len: node.start_or_len,

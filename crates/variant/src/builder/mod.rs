@@ -31,11 +31,12 @@ pub enum DuplicateFields {
     KeepLast,
 }
 
-/// Builds one value after another, each from the outside in.
+/// Builds variant values one after another, each from the outside in. Use this to write values from
+/// your own data, or to change a value by copying the parts to keep.
 ///
 /// The metadata has version 1, with sorted and unique names, and every ID, offset and size has the
-/// smallest width. You open and close objects and arrays one by one, so nothing recurses. If you
-/// can, reuse a builder, because it remembers the names of previous values and then finds them
+/// smallest width. You open and close objects and arrays one by one, so nothing recurses. Reuse a
+/// builder if you can, since it remembers field names from previous values and looks them up
 /// faster.
 ///
 /// *Variant Binary Encoding.*
@@ -61,20 +62,20 @@ pub enum DuplicateFields {
 pub struct VariantBuilder {
     names: Names,
     tape: Tape,
-    /// The name that the next value gets, if an object is open.
+    /// The handle of the next value's name, set by `field` and taken by the value.
     name: Option<u32>,
     duplicates: DuplicateFields,
     limits: Limits,
 }
 
 impl VariantBuilder {
-    /// Creates a builder with the default limits, for which duplicate field names are an error.
+    /// Creates a builder with the default limits that rejects duplicate field names.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the limits that all values must keep to.
+    /// Sets the limits for all values.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -91,8 +92,8 @@ impl VariantBuilder {
     /// Builds all values with this metadata from now on, until you call
     /// [`VariantBuilder::use_own_metadata`].
     ///
-    /// Values that already have this metadata are then copied byte for byte, and a name that the
-    /// metadata lacks is an error. An unfinished value is discarded.
+    /// Values that already have this metadata are then copied byte for byte. Names missing from the
+    /// metadata are an error. An unfinished value is discarded.
     ///
     /// # Errors
     ///
@@ -196,8 +197,7 @@ impl VariantBuilder {
         self.tape.close()
     }
 
-    /// Appends a value in exactly the type that it has, such as `5_i64`, `"text"` or
-    /// `Value::Date(0)`.
+    /// Appends a value, keeping its exact type, such as `5_i64`, `"text"` or `Value::Date(0)`.
     ///
     /// If it is an object or array, everything in it is copied, including the names.
     ///
@@ -247,7 +247,7 @@ impl VariantBuilder {
     /// Appends a copy of another value, with everything in it.
     ///
     /// If the value has the metadata given to [`VariantBuilder::use_metadata`], its bytes are
-    /// copied without a look at them.
+    /// copied without being inspected.
     ///
     /// # Errors
     ///
@@ -307,7 +307,8 @@ impl VariantBuilder {
         Ok(VariantBuf::from_parts(metadata, value))
     }
 
-    /// Appends the metadata and the value to your buffers, and gets ready for the next value.
+    /// Appends the metadata and the value to your buffers, leaving the builder ready for the next
+    /// value.
     ///
     /// If you have given metadata, it is appended unchanged.
     ///
@@ -336,7 +337,7 @@ impl VariantBuilder {
         Ok(())
     }
 
-    /// Checks that a value may stand here, and returns its name's handle if it is in an object.
+    /// Checks that a value is allowed here. Returns the name's handle if the value is in an object.
     #[inline]
     fn place(&mut self) -> Result<u32> {
         self.limits.check_bytes(self.tape.len() + 1)?;

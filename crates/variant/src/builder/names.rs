@@ -1,4 +1,5 @@
-//! Keeps a value's field names. They arrive in any order, and we write each of them once, sorted.
+//! Interns a value's field names. They arrive in any order, but the metadata has each name once, in
+//! sorted order.
 
 use std::hash::BuildHasher as _;
 
@@ -10,15 +11,16 @@ use super::tape::Numbers;
 use crate::bytes::{push_uint, width_of};
 use crate::metadata::{Metadata, OFFSET_WIDTH_SHIFT, SORTED, VERSION};
 
-/// The maximum number of names that we remember from previous values.
+/// The maximum number of names remembered from previous values. Beyond this, [`Names::clear`]
+/// forgets them all, so that values with ever new names cannot make the table grow forever.
 const REMEMBERED_NAMES: usize = 4096;
-/// The maximum byte count of the names that we remember from previous values.
+/// The maximum total size in bytes of the names remembered from previous values.
 const REMEMBERED_BYTES: usize = 1 << 18;
 
-/// All names that a builder knows. A name's handle is its position in the order of arrival.
+/// All names known to a builder. A name's handle is its index in order of arrival.
 ///
-/// Objects tend to have the previous object's names in the same order. So the builder first tries
-/// the name that came next the last time, and saves a look-up in the hash table.
+/// Consecutive objects tend to have the same names in the same order. So we first try the name that
+/// came next last time, which usually saves a hash table look-up.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     text: String,
@@ -31,14 +33,15 @@ pub(super) struct Names {
     serial: u64,
     /// The `serial` before the current value began.
     first_serial: u64,
-    /// The names that the current value uses, in order of arrival.
+    /// The current value's names, in order of arrival.
     used: Vec<u32>,
-    /// Each name's position among all names in sorted order. It covers the names known at the last
-    /// sort.
+    /// Each name's rank among all names in sorted order, as of the last sort. Names added since
+    /// then have no rank yet.
     ranks: Vec<u32>,
-    /// Each used name's position among the used names in sorted order.
+    /// The ID of each used name, that is, its rank among the used names in sorted order.
     ids: Vec<u32>,
-    /// The metadata given by the caller. Its names come first, so that their handles are their IDs.
+    /// The metadata given by the caller, if any. Its names come first, so that their handles are
+    /// also their IDs.
     given: Option<Vec<u8>>,
 }
 
@@ -58,8 +61,8 @@ impl Names {
         self.serial
     }
 
-    /// Returns the handle of a field's name, and whether the object with this serial number already
-    /// had that name.
+    /// Returns the handle of a field's name. The second item shows whether the object with this
+    /// serial number already had that name.
     #[inline]
     pub(super) fn field(&mut self, name: &str, serial: u64) -> Result<(u32, Seen)> {
         let handle = match self.guess(name) {
@@ -141,7 +144,7 @@ impl Names {
         name_of(&self.names, &self.text, handle)
     }
 
-    /// Forgets which names are used. If there are too many names, forgets all of them.
+    /// Forgets which names are used, or all names if there are too many.
     pub(super) fn clear(&mut self) {
         self.used.clear();
         self.first_serial = self.serial;
@@ -214,7 +217,7 @@ impl Names {
         }
     }
 
-    /// Returns the numbers, which must have been made before.
+    /// Returns the name IDs and sort keys. Call [`Names::number`] first.
     pub(super) fn numbers(&self) -> Numbers<'_> {
         Numbers {
             ids: &self.ids,
@@ -259,7 +262,7 @@ impl Names {
         (width_of(u32::try_from(largest).unwrap_or(u32::MAX)), bytes)
     }
 
-    /// Appends this value's metadata. Its names must have been numbered before.
+    /// Appends this value's metadata. Call [`Names::number`] first.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         if let Some(given) = &self.given {
             out.extend_from_slice(given);

@@ -1,23 +1,24 @@
 //! Holds a value's parts in order of arrival, then measures and writes them.
 //!
-//! Sizes are known from the inside out, but are written from the outside in. So we store all parts,
-//! measure them backwards and write them forwards, which writes each byte only once.
+//! Sizes are known from the inside out, but headers have to be written from the outside in. So we
+//! store all parts on a tape, measure it backwards and then write it forwards. That way, each byte
+//! is written only once.
 
 use herringbone_format::{Error, Result};
 
 use super::layout::Header;
 
-/// The kind of value that a node stands for, as far as its layout needs it.
+/// A node's kind of value, as far as the layout depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Scalar,
     Object,
     Array,
-    /// A value that is not written, nor is anything in it.
+    /// A value to leave out, together with everything in it.
     Dropped,
 }
 
-/// The number that stands for a missing name or parent.
+/// A sentinel for a missing name or parent.
 const NONE: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy)]
@@ -28,14 +29,14 @@ pub(super) struct Node {
     parent: u32,
     /// The index of the first node after this one and everything in it.
     pub(super) next: u32,
-    /// The start of a scalar's bytes, or the number of values in an object or array.
+    /// A scalar's offset in the data, or the length of an object or array.
     pub(super) start_or_len: u32,
     /// The value's byte count. Until an object or array is measured, this counts the bytes of the
     /// values in it.
     pub(super) size: u32,
     /// The largest name ID among the fields.
     pub(super) max_id: u32,
-    /// The byte count of each offset, which is set when the node is measured.
+    /// The width of each offset in bytes, set when the node is measured.
     pub(super) offset_width: u8,
 }
 
@@ -45,8 +46,8 @@ pub(super) struct Open {
     node: u32,
     is_object: bool,
     pub(super) serial: u64,
-    /// True if two fields may have the same name, so that the end of the object has to compare
-    /// them.
+    /// True if two fields might have the same name. If so, we compare all names when the object is
+    /// closed.
     pub(super) has_doubtful_names: bool,
 }
 
@@ -57,21 +58,21 @@ pub(super) struct FieldOf {
     pub(super) index: u32,
 }
 
-/// The numbers that belong to each name's handle.
+/// Per-name numbers for writing objects, indexed by the name's handle.
 pub(super) struct Numbers<'a> {
-    /// The IDs that we write.
+    /// The field IDs to write.
     pub(super) ids: &'a [u32],
-    /// Numbers that ascend in the order of the names, by which fields are sorted.
+    /// Sort keys for fields. They increase in name order, so sorting by key sorts by name.
     pub(super) order: &'a [u32],
 }
 
-/// All values so far, with their bytes.
+/// The values pushed so far, with the bytes of scalars.
 #[derive(Debug, Default)]
 pub(super) struct Tape {
     pub(super) nodes: Vec<Node>,
     pub(super) data: Vec<u8>,
     open: Vec<Open>,
-    /// The position in `data` at which the next scalar starts.
+    /// The offset of the next scalar in `data`.
     data_start: usize,
 }
 
@@ -91,7 +92,7 @@ impl Tape {
         self.nodes.len()
     }
 
-    /// Returns the scalars' bytes, to which the caller appends the next scalar.
+    /// Returns the scalars' bytes, for the caller to append the next scalar.
     #[inline]
     pub(super) fn data(&mut self) -> &mut Vec<u8> {
         &mut self.data
@@ -103,7 +104,7 @@ impl Tape {
         self.open.last_mut().filter(|open| open.is_object)
     }
 
-    /// Checks that a value may stand here, and returns its name's handle.
+    /// Checks that a value is allowed here and returns its name's handle.
     #[inline]
     pub(super) fn place(&mut self, name: Option<u32>) -> Result<u32> {
         self.data.truncate(self.data_start);
@@ -137,8 +138,8 @@ impl Tape {
         });
     }
 
-    /// Appends a node. The counts of nodes and bytes keep to the byte limit, and so stay below 4
-    /// GiB, which [`Tape::measure`] checks.
+    /// Appends a node. The byte limit bounds the node and byte counts, so both stay below 4 GiB.
+    /// [`Tape::measure`] checks this.
     #[inline]
     fn append(&mut self, kind: Kind, name: u32, start: usize, size: usize) {
         let parent = self.open.last().map_or(NONE, |open| open.node);
@@ -205,7 +206,7 @@ impl Tape {
         Ok(())
     }
 
-    /// Sets the size of each value, and returns the byte count of the outermost one.
+    /// Sets the size of each value, returning the size of the outermost value.
     pub(super) fn measure(&mut self, ids: &[u32]) -> Result<usize> {
         let mut size = 0;
         for index in (0..self.nodes.len()).rev() {

@@ -16,7 +16,7 @@ use crate::types::VariantType;
 use crate::value::Value;
 use crate::variant::Variant;
 
-/// A type that primitive values can be cast to, and shredded as.
+/// A target type for casting and shredding primitive values.
 ///
 /// *Variant Shredding, "Shredded Value Types".*
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -108,7 +108,7 @@ pub enum Scalar<'a> {
     Float(f32),
     /// A value of [`PrimitiveType::Double`].
     Double(f64),
-    /// A value of [`PrimitiveType::Decimal`] that has its scale and keeps to its precision.
+    /// A value of [`PrimitiveType::Decimal`], already at its scale and within its precision.
     Decimal(Decimal),
     /// Days since 1970-01-01.
     Date(i32),
@@ -120,7 +120,7 @@ pub enum Scalar<'a> {
     String(Cow<'a, str>),
     /// Bytes.
     Binary(Cow<'a, [u8]>),
-    /// UUID bytes, in the order in which they are printed.
+    /// UUID bytes, in printed order.
     Uuid([u8; 16]),
 }
 
@@ -132,13 +132,13 @@ pub enum Cast<'a> {
     Missing,
     /// The value is the variant null.
     Null,
-    /// The wanted type cannot represent the value. This has the type that the value has.
+    /// The wanted type cannot represent the value. This is the value's own type.
     Mismatch(VariantType),
     /// The value in the wanted type.
     Value(Scalar<'a>),
 }
 
-/// Casts only done if you ask for them.
+/// Opt-in casts between text and other types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CastOptions {
@@ -198,8 +198,9 @@ impl<'a> Variant<'a> {
     /// | timestamp | timestamps in the other unit, if whole and in range there; dates, if local; never between UTC and local |
     /// | others | values of the same type |
     ///
-    /// A decimal without a fraction counts as an integer here. A decimal with a fraction seldom has
-    /// an exact binary form, so it becomes the nearest number, as if we had parsed its text.
+    /// A decimal without a fraction counts as an integer here. But decimals with a fraction rarely
+    /// have an exact binary form, so casting one to a float or double rounds to the nearest number,
+    /// as if we had parsed its text.
     ///
     /// With [`CastOptions::parse_strings`], a string fits if it is the text of a value that fits:
     ///

@@ -18,7 +18,7 @@ pub(super) fn int<'a>(value: &Value<'_>, range: RangeInclusive<i64>) -> Option<S
     range.contains(&number).then_some(Scalar::Int(number))
 }
 
-/// Casts to a decimal of up to `precision` digits, `scale` of them after the point.
+/// Casts to a decimal with at most `precision` digits, `scale` of them after the point.
 pub(super) fn decimal(value: &Value<'_>, precision: u8, scale: u8) -> Option<Decimal> {
     let decimal = exact(value)?.rescaled(scale)?;
     (decimal.digits() <= precision.into()).then_some(decimal)
@@ -65,13 +65,13 @@ fn exact(value: &Value<'_>) -> Option<Decimal> {
     }
 }
 
-/// The largest power of ten that is exact as a double has this exponent.
+/// The exponent of the largest power of ten that a double can represent exactly.
 const EXACT_POWER: u8 = 22;
-/// The integer up to which every integer is exact as a double.
+/// A double can represent every integer up to this one exactly.
 const EXACT_INTEGER: u128 = 1 << 53;
 
 fn nearest_double(decimal: Decimal) -> f64 {
-    // Both numbers are exact as doubles here, so the division rounds only once, to the nearest
+    // Both operands are exact as doubles here, so the division rounds only once, to the nearest
     // double.
     if decimal.scale <= EXACT_POWER
         && decimal.unscaled.unsigned_abs() <= EXACT_INTEGER

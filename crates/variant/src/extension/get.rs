@@ -26,10 +26,10 @@ use crate::shredding::{
 /// The column contains variants (`arrow.parquet.variant`), unless you request a type. Missing
 /// values are null.
 ///
-/// We read only the columns that the path leads to, which for a shredded field are `typed_value`
-/// and `value`. We skip `value` if statistics prove that it is all null, and we read `metadata`
-/// only if values without a column of their own need names. So a read does not find values that
-/// break the rules of shredding elsewhere. A lenient read does, because it also inspects the
+/// We read only the columns on the path. For a shredded field, that's `typed_value` and `value`. We
+/// skip `value` if statistics prove that it is all null, and we read `metadata` only if values
+/// without a column of their own need names. As a consequence, a read doesn't notice values
+/// elsewhere that break the shredding rules. A lenient read does, because it also inspects the
 /// columns next to the path.
 ///
 /// ```
@@ -162,7 +162,7 @@ impl ExtensionType for VariantGet {
     }
 }
 
-/// The file's columns that a path needs.
+/// The columns to read for a path.
 struct Needed<'a> {
     stored: &'a StoredField<'a>,
     get: &'a VariantGet,
@@ -172,8 +172,8 @@ struct Needed<'a> {
 }
 
 impl Needed<'_> {
-    /// Adds the columns that the rest of a path needs. `group` is the ordinal of the group with
-    /// `value` and `typed_value`.
+    /// Adds the columns for the rest of a path. `group` is the ordinal of the group with `value`
+    /// and `typed_value`.
     fn at_path(&mut self, group: usize, parts: &[PathPart]) {
         let (value, typed) = (self.child(group, VALUE), self.child(group, TYPED_VALUE));
         let Some((part, rest)) = parts.split_first() else {
@@ -225,8 +225,8 @@ impl Needed<'_> {
         }
     }
 
-    /// Returns the columns. There is at least one, because a column has to determine which rows
-    /// have a value at all.
+    /// Returns the columns. There is always at least one, since we need some column to see which
+    /// rows have a value at all.
     fn leaves(mut self) -> Vec<usize> {
         let group_leaves = self.stored.node().leaves.clone();
         let metadata = self.child(self.stored.ordinal, METADATA);

@@ -98,7 +98,7 @@ pub struct VariantExtension {
     column_shreddings: Vec<(String, Shredding)>,
 }
 
-/// The way in which written values are shredded.
+/// How to shred written values.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Shredding {
@@ -109,7 +109,7 @@ pub enum Shredding {
     None,
     /// The values are shredded into these columns.
     As(ShreddingType),
-    /// The values are shredded into columns that we infer from the first batch with rows.
+    /// The values are shredded into columns inferred from the first non-empty batch.
     Infer(InferOptions),
 }
 
@@ -134,7 +134,7 @@ impl VariantExtension {
         self
     }
 
-    /// Sets how the fields with this name are shredded, at any depth.
+    /// Sets how to shred fields with this name, at any depth.
     #[must_use]
     pub fn shredding_of(mut self, name: impl Into<String>, shredding: Shredding) -> Self {
         self.column_shreddings.push((name.into(), shredding));
@@ -201,7 +201,7 @@ fn is_variant_group(stored: &StoredField<'_>) -> bool {
     }
 }
 
-/// Returns the field with the extension type's name, and without the logical type, which would be
+/// Returns the field with the extension type's name. We drop the logical type, since it would be
 /// redundant.
 fn named(field: Field) -> Field {
     let mut metadata = field.metadata().clone();

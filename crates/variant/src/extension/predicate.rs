@@ -37,11 +37,10 @@ impl VariantGet {
     /// `test` gets the column of these values and returns the predicate, which must test this
     /// column alone.
     ///
-    /// Only those columns of the file are decoded that the path leads to. A shredded field's
-    /// statistics can prune row groups and pages, on two conditions. All values of the field must
-    /// be in its own column, and none in the `value` next to it. And the field's type must compare
-    /// like the requested one, which means that both are equal, or that both are integers or
-    /// decimals.
+    /// Only the columns on the path are decoded. A shredded field's statistics can prune row groups
+    /// and pages, on two conditions. First, all values of the field must be in its own column, and
+    /// none in the `value` next to it. Second, the field's type must compare like the requested
+    /// type. That is, both are the same, or both are integers or decimals.
     ///
     /// ```
     /// use herringbone::ReadOptions;
@@ -87,8 +86,8 @@ impl PathPredicate {
         }
     }
 
-    /// Returns a name for the column of values. It contains everything that the values depend on,
-    /// so that only equal columns share a name.
+    /// Returns a name for the column of values. The name contains everything that affects the
+    /// values, so that only equal columns share a name.
     fn name(&self) -> String {
         let options = &self.get.options;
         let mut usual = GetOptions::default();
@@ -123,8 +122,8 @@ impl RowPredicate for PathPredicate {
     }
 
     fn implied(&self, schema: &ParquetSchema) -> Result<Option<Predicate>, RowError> {
-        // A lenient read also inspects columns next to the path, and as text any value can match.
-        // In both cases the column at the path alone proves nothing.
+        // A lenient read also inspects columns next to the path, and any value can match as text.
+        // In both cases, the column at the path proves nothing on its own.
         if self.get.options.unshred.lenient || self.get.options.cast.format_strings {
             return Ok(None);
         }
@@ -168,8 +167,8 @@ impl ShreddedGroup<'_> {
         let column = || col_at(typed.path());
         let column_test = match (stored == wanted, is_exact) {
             (true, _) => (predicate.test)(column()),
-            // A number that does not fit the wanted type becomes null, but this column cannot know
-            // that. So we only use tests that reject nulls.
+            // A number that doesn't fit the wanted type becomes null, but we can't see that in this
+            // column. So we only use tests that reject nulls.
             (false, true) => Some((predicate.test)(column())).filter(Predicate::rejects_nulls)?,
             _ => return None,
         };
@@ -234,8 +233,7 @@ impl ShreddedGroup<'_> {
 }
 
 impl PrimitiveType {
-    /// Returns true if values of this type are numbers that we compare exactly, and whose casts to
-    /// other such types are exact or fail.
+    /// Returns true for number types with exact comparison. Casts between them are exact or fail.
     fn is_exact_number(self) -> bool {
         matches!(
             self,

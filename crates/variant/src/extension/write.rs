@@ -17,7 +17,7 @@ pub(super) struct VariantWriter {
     field: Field,
     shredding: Shredding,
     unshred: UnshredOptions,
-    /// The new shredding of the values, or `None` if arrays are stored unchanged.
+    /// The requested shredding, or `None` to store arrays unchanged.
     chosen: Option<ShreddingType>,
 }
 
@@ -63,7 +63,7 @@ impl StorageWriter for VariantWriter {
                     && ShreddingType::of_storage_type(stored)? == ShreddingType::Unshredded
             }
         };
-        // A lenient write repairs values that break the rules, so it cannot keep the array.
+        // A lenient write repairs values that break the rules, so we can't keep the array.
         let is_kept = is_same && is_in_order(stored) && !self.unshred.lenient;
         let data_type = match is_kept {
             true => stored.clone(),
@@ -87,16 +87,15 @@ impl StorageWriter for VariantWriter {
     }
 }
 
-/// Returns true if the columns have the order and form that all readers accept. The order is
-/// `metadata`, `value`, `typed_value`, where `value` is always present, and where fields and
-/// elements are not nullable.
+/// Returns true if all readers accept the columns in this order and form. The order is `metadata`,
+/// `value`, `typed_value`. `value` must always be present, and fields and elements must not be
+/// nullable.
 fn is_in_order(storage: &DataType) -> bool {
     let DataType::Struct(fields) = storage else {
         return false;
     };
     match fields.split_first() {
-        // We write an unshredded value as REQUIRED, so it does not matter whether it is nullable
-        // here.
+        // We write an unshredded value as REQUIRED, so its nullability doesn't matter here.
         Some((metadata, [value])) => metadata.name() == METADATA && value.name() == VALUE,
         Some((metadata, group)) => metadata.name() == METADATA && is_group_in_order(group),
         None => false,

@@ -4,9 +4,10 @@ use std::fmt;
 
 use crate::types::VariantType;
 
-/// A set of types whose values we wrote as JSON that reads back as another class of values.
+/// A set of types that did not survive the conversion to JSON, because the text reads back as
+/// another class of values. Use this to warn people that a conversion is lossy.
 ///
-/// It prints as a list, for example `date, double`.
+/// The set prints as a list, for example `date, double`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LostTypes {
     bits: u16,

@@ -52,7 +52,8 @@ pub enum Fractions {
     Double,
 }
 
-/// The treatment of numbers with more than 38 digits, where digits after the point count too.
+/// What to do with numbers of more than 38 digits, including digits after the point. No decimal
+/// type can hold them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum LargeNumbers {
@@ -63,7 +64,7 @@ pub enum LargeNumbers {
     Double,
 }
 
-/// The form of NaN and the infinities in JSON, which has no numbers for them.
+/// How to write NaN and the infinities, since JSON has no numbers for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum NonFinite {

@@ -12,8 +12,8 @@ pub(crate) fn is_number(text: &str) -> bool {
     JsonNumber::parse(text).is_some()
 }
 
-/// Parses `text` as a decimal, or returns `None` if it is not a number, if it has an exponent, or
-/// if it has too many digits.
+/// Parses `text` as a decimal. Returns `None` if it isn't a number, has an exponent, or has too
+/// many digits.
 pub(crate) fn decimal_of(text: &str) -> Option<Decimal> {
     let number = JsonNumber::parse(text).filter(|number| number.exponent.is_empty())?;
     match is_negative_zero(&number) {
@@ -60,8 +60,8 @@ fn integer(number: &JsonNumber<'_>) -> Option<i64> {
     number.text.parse().ok()
 }
 
-/// Returns a decimal with the digits as they are written. If there are too many digits, we drop
-/// trailing zeros first.
+/// Returns a decimal with the digits as written, except that we drop trailing zeros if there are
+/// too many digits.
 fn decimal(number: &JsonNumber<'_>) -> Option<Decimal> {
     if is_negative_zero(number) {
         return None;

@@ -78,7 +78,7 @@ impl JsonWriter {
         self
     }
 
-    /// Sets the limits that each value must keep to.
+    /// Sets the limits for each value.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -91,8 +91,7 @@ impl JsonWriter {
         self.lost
     }
 
-    /// Appends `variant` to `out` as JSON without spaces. Fields have the order that they have in
-    /// the object.
+    /// Appends `variant` to `out` as JSON without spaces. Fields keep their order in the object.
     ///
     /// # Errors
     ///
@@ -178,13 +177,13 @@ impl JsonWriter {
     }
 }
 
-/// Writes the text that stands before the next value, or else the end of `level`.
+/// Writes the text before the next value, or the end of `level` if there is none.
 fn next<'a>(
     level: &mut Children<'a>,
     metadata: &Metadata<'a>,
     out: &mut String,
 ) -> Result<Option<&'a [u8]>> {
-    // The text of a value never ends in one of these bytes, so the object or array has just begun.
+    // No value's text ends in one of these bytes, so the object or array has just begun.
     let is_first = matches!(out.as_bytes().last(), Some(b'{' | b'['));
     let id = level.next_field_id();
     let Some(value) = level.next_bytes()? else {
@@ -239,7 +238,7 @@ fn push_number(out: &mut String, value: &Value<'_>) -> Option<()> {
             push_decimal(out, value);
             Ok(())
         }
-        // Rust prints the fewest digits that read back as the same number, such as 1.0 and 1e300.
+        // Rust prints the shortest text that round-trips, such as 1.0 and 1e300.
         Value::Double(value) if value.is_finite() => write!(out, "{value:?}"),
         Value::Float(value) if value.is_finite() => write!(out, "{value:?}"),
         _ => return None,

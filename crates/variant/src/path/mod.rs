@@ -35,7 +35,7 @@ pub enum PathPart {
 /// ```
 ///
 ///
-/// The `$` may be left out, as in `a.b[0]`.
+/// The leading `$` is optional, so `a.b[0]` works too.
 ///
 /// ```
 /// use herringbone::variant::VariantPath;
@@ -96,8 +96,7 @@ impl From<Vec<PathPart>> for VariantPath {
 }
 
 impl fmt::Display for VariantPath {
-    /// Prints the path so that the text parses to an equal path. Names have quotes only if they
-    /// need them.
+    /// Prints the path, quoting names only where needed. The text parses back to an equal path.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("$")?;
         for part in &self.parts {
@@ -143,8 +142,8 @@ impl<'a> Variant<'a> {
 /// has no parts, this returns all of `bytes`.
 ///
 /// `fields` has one entry per part: the position that the path's field had in a previous value's
-/// object. We try it first, because it often stays the same. If nothing is known, entries may be
-/// missing at the end.
+/// object. We try it first, because it often stays the same. Trailing entries can be missing if
+/// nothing is known yet.
 pub(crate) fn bytes_at<'a>(
     metadata: &Metadata<'a>,
     bytes: &'a [u8],
@@ -164,7 +163,7 @@ pub(crate) fn bytes_at<'a>(
         let Some(index) = find(&container, part, field)? else {
             return Ok(None);
         };
-        // Bytes after this value do no harm, because only the last value has to be delimited.
+        // Trailing bytes do no harm here, since only the last value has to be delimited.
         bytes = container.bytes_from(index)?;
     }
     let Some(container) = Container::if_any(*metadata, bytes)? else {
@@ -191,7 +190,7 @@ fn split_first(fields: &mut [u32]) -> (Option<&mut u32>, &mut [u32]) {
     }
 }
 
-/// Returns the error for a path of every element, which would match many values.
+/// Returns the error for a wildcard path, which would match many values.
 #[cold]
 pub(crate) fn every_element() -> Error {
     Error::unsupported(

@@ -15,7 +15,7 @@ impl FromStr for VariantPath {
         let mut rest = match text.strip_prefix('$') {
             Some(rest) => rest,
             None => {
-                // Without the `$`, no dot stands before the first name.
+                // There is no dot before the first name if the `$` is left out.
                 if text.starts_with('[') {
                     text
                 } else {
@@ -68,7 +68,7 @@ fn bracket<'a>(text: &str, rest: &'a str, parts: &mut Vec<PathPart>) -> Result<&
         .ok_or_else(|| wrong(text, rest, "`]`"))
 }
 
-/// Parses a name up to `quote`, and returns it with the text after the quote.
+/// Parses a name up to `quote`, returning it and the text after the quote.
 fn quoted<'a>(text: &str, rest: &'a str, quote: char) -> Result<(String, &'a str)> {
     let mut name = String::new();
     let mut chars = rest.chars();

@@ -49,8 +49,7 @@ impl BytesColumn {
         if let Some(dictionary) = array.as_any_dictionary_opt() {
             let values = Box::new(Self::plain(dictionary.values(), name)?);
             let keys = match dictionary.values().len() {
-                // If there are no values, the keys cannot refer to anything, so all of them are
-                // null.
+                // Without any values, the keys can't refer to anything, so all of them are null.
                 0 => vec![0; array.len()],
                 _ => dictionary.normalized_keys(),
             };
@@ -122,8 +121,8 @@ impl BytesBuilder {
         Self { bytes: 0, layout }
     }
 
-    /// Appends a value. All values together must have fewer than 2^31 bytes, whatever the layout
-    /// is. A dictionary's values can expand to far more bytes than it stores.
+    /// Appends a value. The total must stay below 2^31 bytes in every layout. Note that dictionary
+    /// values can expand to far more bytes than the dictionary stores.
     #[inline]
     pub(super) fn append(&mut self, value: &[u8]) -> Result<()> {
         self.bytes += value.len();

@@ -21,7 +21,7 @@ use crate::variant::Variant;
 
 /// A builder of `value` and `typed_value`. Rows without an appended value are missing.
 pub(super) struct GroupBuilder {
-    /// The number of rows up to the last one that got a value.
+    /// The number of rows so far, up to the last appended value.
     rows: usize,
     value: ValueColumn,
     typed: Option<TypedBuilder>,
@@ -53,7 +53,7 @@ struct ObjectBuilder {
 enum Shredded<'a> {
     /// The column now has the whole value.
     Whole,
-    /// The column has the value except for some fields, which this object holds.
+    /// The column has the value, except for the leftover fields in this object.
     Without(&'a [u8]),
     /// The column cannot represent the value.
     Not,
@@ -292,8 +292,7 @@ fn fields_of(data_type: &DataType) -> Result<&Fields> {
     }
 }
 
-/// Appends a value of any type, if the column can represent it as an equal value. Returns true if
-/// it was appended.
+/// Appends a value of any type if the column can represent an equal value. Returns true on success.
 #[inline(never)]
 fn append_same(
     column: &mut PrimitiveColumn,
@@ -308,7 +307,7 @@ fn append_same(
     }
 }
 
-/// Casts `value` to this type, if that keeps it in its equivalence class.
+/// Casts `value` to this type, or returns `None` if that would change its equivalence class.
 ///
 /// *Variant Binary Encoding, "Variant primitive types", equivalence classes.*
 fn same_value<'a>(value: &Value<'a>, primitive: PrimitiveType) -> Option<Scalar<'a>> {

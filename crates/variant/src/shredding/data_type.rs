@@ -12,7 +12,7 @@ use crate::cast::PrimitiveType;
 pub(super) const UTC: &str = "UTC";
 
 impl ShreddingType {
-    /// Returns the Arrow type with which Herringbone writes a column of values with this shredding.
+    /// Returns the Arrow type that Herringbone uses to write a column with this shredding.
     ///
     /// Binary and text are views. `value` is nullable only if values are shredded, because
     /// otherwise it has every value.
@@ -31,8 +31,8 @@ impl ShreddingType {
         Ok(DataType::Struct(fields.into()))
     }
 
-    /// Derives a shredding from an Arrow type of values. Structs become objects with their fields,
-    /// and lists become arrays.
+    /// Derives a shredding from the Arrow type of plain values. Structs become objects and lists
+    /// become arrays. Use this if you already know what the values look like.
     ///
     /// # Errors
     ///
@@ -63,8 +63,8 @@ impl ShreddingType {
         })
     }
 
-    /// Returns the shredding of values stored as this Arrow type. It must be a struct, whose
-    /// columns may have any layout.
+    /// Returns the shredding of values stored as this Arrow type. The type must be a struct, but
+    /// its columns can have any layout.
     ///
     /// # Errors
     ///
@@ -275,7 +275,7 @@ fn check_binary(field: &Field) -> Result<()> {
     }
 }
 
-/// Rejects duplicate names, and columns that we do not know, because these would be lost.
+/// Rejects duplicate names. Unknown columns are rejected too, because we would lose their data.
 fn check_names(fields: &Fields, depth: usize) -> Result<()> {
     let is_known =
         |name: &str| matches!(name, VALUE | TYPED_VALUE) || (depth == 0 && name == METADATA);

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-/// The names of the shredded fields, with a position that follows an object's fields.
+/// The names of the shredded fields, with a cursor that advances along with an object's fields.
 pub(super) struct FieldNames {
-    /// The names in ascending order, each with the index of its column.
+    /// The names in ascending order, each with its column index.
     sorted: Vec<(String, usize)>,
     /// The number of names up to the name requested last.
     passed: usize,
@@ -25,8 +25,8 @@ impl FieldNames {
     /// Returns the index of the column for the field with this name, or `None` if the field is not
     /// shredded.
     ///
-    /// An object's fields are usually in the order of their names. Then this takes one comparison
-    /// for a shredded name, and two for any other.
+    /// An object's fields are usually in name order. In that case, this takes one comparison for a
+    /// shredded name and two for any other name.
     #[inline]
     pub(super) fn place(&mut self, name: &[u8]) -> Option<usize> {
         let mut next = self.compare(self.passed, name);
@@ -39,8 +39,7 @@ impl FieldNames {
             && let Some(before) = self.passed.checked_sub(1)
             && self.compare(before, name) != Some(Ordering::Less)
         {
-            // The name is not after the last one, so the fields have another order, and we search
-            // all names.
+            // The fields aren't in name order, so we fall back to searching all names.
             self.passed = self.sorted.partition_point(|(it, _)| it.as_bytes() < name);
             next = self.compare(self.passed, name);
         }

@@ -200,8 +200,8 @@ impl VariantArray {
         StructArray::try_new(fields.collect(), columns, Some(valid.into())).map_err(of_arrow)
     }
 
-    /// Follows `path` through the shredded fields as far as possible. Returns the group that it
-    /// reaches, the rest of the path, and the rows that certainly have nothing there.
+    /// Follows `path` through the shredded fields as far as possible. Returns the last group, the
+    /// rest of the path, and the rows that certainly have nothing there.
     fn shredded_part<'p>(
         &self,
         path: &'p VariantPath,
@@ -381,7 +381,7 @@ pub(super) fn cast_array(
             continue;
         }
         let value = primitive_value(array, stored, row);
-        // This is the common case, and it skips the steps that only text needs.
+        // This is the common case. It skips the extra steps for text.
         match cast(&value, wanted) {
             Some(scalar) if !matches!(scalar, Scalar::String(_)) => column.append(&scalar)?,
             _ => append(

@@ -17,7 +17,7 @@ pub(super) struct InValue<'a> {
     /// The shredded fields next to `value`, if there are any. The path names none of them.
     object: Option<&'a Typed>,
     parts: &'a [PathPart],
-    /// The positions that the path's fields had last, for [`bytes_at`].
+    /// The most recent positions of the path's fields. [`bytes_at`] tries them first.
     fields: Vec<u32>,
 }
 
@@ -62,7 +62,7 @@ impl<'a> InValue<'a> {
         let is_whole = !matches!(basic_type, BASIC_OBJECT | BASIC_ARRAY) || self.parts.is_empty();
         let value = match is_whole {
             true => Variant::with_metadata(metadata, value)?.as_bytes(),
-            // The path leads into the value, so bytes after the value do no harm.
+            // The path leads into the value, so trailing bytes do no harm.
             false => value,
         };
         if let Some(object) = self.object {

@@ -298,8 +298,7 @@ impl Seen {
         if columns.len() <= options.max_fields {
             return whole;
         }
-        // We keep the most frequent columns. If some are equally frequent, the order of their paths
-        // decides.
+        // We keep the most frequent columns, breaking ties by path.
         columns.sort_by(|(a, path), (b, other)| b.cmp(a).then_with(|| path.cmp(other)));
         columns.truncate(options.max_fields);
         let mut kept: Vec<&[String]> = columns.iter().map(|(_, path)| path.as_slice()).collect();
@@ -310,8 +309,8 @@ impl Seen {
     /// Returns the shredding with all columns, however many there are.
     fn whole(&self, options: &InferOptions) -> ShreddingType {
         let total: usize = self.kinds.values().sum();
-        // We go backwards, because the last maximum wins and we want the first of equally frequent
-        // kinds.
+        // We go backwards because `max_by_key` returns the last maximum, but we want the first kind
+        // to win a tie.
         let most = self.kinds.iter().rev().max_by_key(|(_, count)| **count);
         let Some((kind, count)) = most.filter(|(_, count)| **count * 2 >= total) else {
             return ShreddingType::Unshredded;
@@ -352,7 +351,7 @@ impl Seen {
         let is_all = types == ShreddedTypes::All;
         Some(match kind {
             Kind::Object | Kind::Array => return None,
-            // Integers may have 19 digits that do not fit in 64 bits. Such values stay unshredded.
+            // Some 19-digit integers don't fit in 64 bits. These values stay unshredded.
             Kind::Exact if !self.is_decimal => T::Int64,
             Kind::Exact => {
                 let digits = self.digits + u32::from(self.scale);
@@ -377,8 +376,8 @@ impl Seen {
         })
     }
 
-    /// Collects the columns at the ends of paths, each with its number of values. A path consists
-    /// of names, where the name of an element is empty.
+    /// Collects the leaf columns, each with its value count. A path is a list of names, using the
+    /// empty name for elements.
     fn columns(
         &self,
         shredding: &ShreddingType,
@@ -409,7 +408,7 @@ impl Seen {
     }
 }
 
-/// Returns the part of a shredding with these columns. They must be sorted.
+/// Returns the shredding reduced to these columns, which must be sorted.
 fn pruned(
     shredding: &ShreddingType,
     path: &mut Vec<String>,

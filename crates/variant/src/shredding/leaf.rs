@@ -9,7 +9,7 @@ use super::{METADATA, TYPED_VALUE, VALUE};
 use crate::cast::PrimitiveType;
 use crate::path::PathPart;
 
-/// A column with all values, because all of them are shredded.
+/// The typed column of a fully shredded field. It has all of the field's values.
 pub(super) struct Leaf<'a> {
     pub(super) array: &'a ArrayRef,
     pub(super) stored: PrimitiveType,

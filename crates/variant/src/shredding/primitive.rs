@@ -23,7 +23,7 @@ const TRUE: u8 = primitive_header(id::TRUE);
 const FALSE: u8 = primitive_header(id::FALSE);
 const DOUBLE: u8 = primitive_header(id::DOUBLE);
 
-/// A column in one of the types that primitive values may be shredded into.
+/// A column builder for one of the primitive types.
 pub(super) enum PrimitiveColumn {
     Boolean(BooleanBuilder),
     Int8(PrimitiveBuilder<Int8Type>),
@@ -122,8 +122,8 @@ impl PrimitiveColumn {
         }
     }
 
-    /// Appends the value in these bytes, if it has the column's type and a fast path for it.
-    /// Returns true if it was appended.
+    /// Fast path for appending an encoded value of a matching type. Returns false, without
+    /// appending anything, if the fast path doesn't apply.
     #[inline]
     pub(super) fn append_bytes(&mut self, bytes: &[u8]) -> Result<bool> {
         match self {

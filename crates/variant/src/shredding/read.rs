@@ -15,13 +15,12 @@ use crate::metadata::Metadata;
 ///
 /// *Arrow canonical extension types, "Parquet Variant"; Variant Shredding.*
 ///
-/// We find columns by name, so they may have any order. `value` may be missing if there is a
-/// `typed_value`. `metadata` may have a dictionary or run-end encoding. Bytes, text and lists may
-/// have any layout.
+/// We find columns by name, so their order doesn't matter. `value` is optional if there is a
+/// `typed_value`. `metadata` can have a dictionary or run-end encoding, and bytes, text and lists
+/// can have any layout.
 pub struct VariantArray {
     storage: StructArray,
-    /// The metadata column. It is `None` if only a part of the columns is present, which needs no
-    /// names.
+    /// The metadata column. It is `None` if the view only covers columns that need no names.
     metadata: Option<BytesColumn>,
     pub(super) group: Group,
     shredding: ShreddingType,
@@ -39,7 +38,7 @@ impl VariantArray {
         Self::new(storage, shredding)
     }
 
-    /// Creates a view over only those columns that the values at a path need.
+    /// Creates a view over a subset of the columns, such as the columns on a path.
     pub(crate) fn of_part(storage: &dyn Array) -> Result<Self> {
         let shredding = match storage.data_type() {
             DataType::Struct(fields) => ShreddingType::of_group(fields, 0)?,
@@ -110,7 +109,7 @@ impl VariantArray {
         row >= self.len() || self.storage.is_null(row)
     }
 
-    /// Returns the way in which the values are shredded.
+    /// Returns how the values are shredded.
     #[must_use]
     pub fn shredding_type(&self) -> &ShreddingType {
         &self.shredding
@@ -139,7 +138,7 @@ impl VariantArray {
     }
 
     /// Returns the metadata of all rows as it is stored, except that empty metadata becomes a
-    /// dictionary without names. In null rows it may be missing.
+    /// dictionary without names. It can be missing in null rows.
     pub(super) fn all_metadata(&self) -> Result<ArrayRef> {
         let (column, stored) = self
             .metadata

@@ -6,7 +6,7 @@ use crate::types::{BASIC_OBJECT, OBJECT_LARGE};
 /// An object's unshredded fields.
 #[derive(Default)]
 pub(super) struct Residual {
-    /// The name ID of each field, and the position in `values` at which its value ends.
+    /// The name ID of each field and its value's end offset in `values`.
     fields: Vec<(u32, u32)>,
     values: Vec<u8>,
     max_id: u32,
@@ -23,8 +23,8 @@ impl Residual {
         self.fields.is_empty()
     }
 
-    /// Appends a field. The values together never exceed their object's bytes, and its size is a
-    /// 32-bit number, so the ends fit in 32 bits.
+    /// Appends a field. All values come from one object with a 32-bit size, so the end offsets fit
+    /// in 32 bits.
     pub(super) fn push(&mut self, id: u32, value: &[u8]) {
         self.values.extend_from_slice(value);
         self.fields.push((id, self.values.len() as u32));

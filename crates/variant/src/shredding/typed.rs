@@ -138,7 +138,7 @@ fn is_null(nulls: Option<&NullBuffer>, row: usize) -> bool {
     nulls.is_some_and(|nulls| nulls.is_null(row))
 }
 
-/// Returns the range of elements that a row has in a list of any layout.
+/// Returns a row's range of elements in a list of any layout.
 #[allow(
     clippy::indexing_slicing,
     reason = "a list has one offset more than it has rows"

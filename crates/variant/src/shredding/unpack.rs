@@ -30,14 +30,14 @@ pub(super) fn unpacked(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(make_array(unpacked.freeze()))
 }
 
-/// An array of values, and the index of each row's value in it.
+/// An array of values and, for each row, the index of its value.
 type Places = (ArrayRef, Vec<Option<usize>>);
 
 fn of_dictionary(array: &ArrayRef) -> Result<Places> {
     let dictionary = array.as_any_dictionary_opt().ok_or_else(unknown)?;
     let nulls = array.logical_nulls();
     let keys = match dictionary.values().is_empty() {
-        // If there are no values, the keys cannot refer to anything, so all of them are null.
+        // Without any values, the keys can't refer to anything, so all of them are null.
         true => vec![0; array.len()],
         false => dictionary.normalized_keys(),
     };

@@ -22,8 +22,8 @@ use crate::variant::Variant;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct UnshredOptions {
-    /// True to accept values shredded against the rules, if possible, instead of failing. The
-    /// shredded value then counts, rather than the data next to it.
+    /// True to accept values shredded against the rules, if possible, instead of failing. In a
+    /// conflict, the shredded value wins over the data next to it.
     pub lenient: bool,
     /// The limits that each value must keep to.
     pub limits: Limits,
@@ -56,7 +56,7 @@ pub(super) enum Row<'a> {
     },
 }
 
-/// The metadata of one row. We read it only if a value in the row needs names.
+/// The metadata of one row, read lazily because many rows need no names.
 #[derive(Clone, Copy)]
 pub(super) struct RowMetadata<'a> {
     pub(super) array: &'a VariantArray,
@@ -134,7 +134,7 @@ impl VariantArray {
         }
     }
 
-    /// Returns the values shredded in another way.
+    /// Shreds the values again, into other columns.
     ///
     /// # Errors
     ///
@@ -199,7 +199,7 @@ pub(super) struct RowBuilder<'o> {
     options: &'o UnshredOptions,
     metadata: Vec<u8>,
     value: Vec<u8>,
-    /// The metadata that the builder uses at the moment.
+    /// The builder's current metadata.
     given: Vec<u8>,
 }
 
@@ -245,7 +245,7 @@ impl<'o> RowBuilder<'o> {
             true => names.get()?,
             false => Metadata::EMPTY,
         };
-        // Rows often have the same metadata as the row before, so we compare it first.
+        // Consecutive rows often have the same metadata, so we only switch if it changed.
         if self.given != metadata.as_bytes() {
             self.builder.use_metadata(metadata)?;
             self.given.clear();
@@ -263,8 +263,8 @@ impl Group {
         names: RowMetadata<'a>,
         options: &UnshredOptions,
     ) -> Result<Row<'a>> {
-        // The format requires these groups. But some writers make them optional, and write a null
-        // if there is no value.
+        // The format requires these groups. But some writers make them optional and write a null if
+        // there is no value.
         if self.is_null(row) {
             return Ok(Row::Missing);
         }
@@ -304,7 +304,7 @@ impl Group {
     }
 }
 
-/// Checks that `value` may stand next to a shredded object. An object in `value` needs shredded
+/// Checks that `value` is allowed next to a shredded object. An object in `value` needs shredded
 /// fields next to it, and any other value must be alone.
 #[inline]
 pub(super) fn check_beside_object(has_fields: bool, is_object: bool) -> Result<()> {

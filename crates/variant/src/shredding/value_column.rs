@@ -8,16 +8,16 @@ use herringbone_format::Result;
 
 use super::of_arrow;
 
-/// A builder of the column of unshredded values. It takes no memory before the first one, because
-/// there are none if all values are shredded.
+/// A builder for the column of unshredded values. It allocates on the first append, because fully
+/// shredded fields never have such a value.
 pub(super) struct ValueColumn {
     values: Option<BinaryViewBuilder>,
     capacity: usize,
 }
 
 impl ValueColumn {
-    /// Creates a column with capacity for `capacity` values. The memory is allocated when the first
-    /// one arrives.
+    /// Creates a column with capacity for `capacity` values. The memory is allocated on the first
+    /// append.
     pub(super) fn with_capacity(capacity: usize) -> Self {
         Self {
             values: None,

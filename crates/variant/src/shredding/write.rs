@@ -13,7 +13,7 @@ use super::{ShreddingType, of_arrow};
 use crate::metadata::Metadata;
 use crate::variant::Variant;
 
-/// A writer that shreds values one after another into the columns of an Arrow array.
+/// Shreds values one after another into the columns of an Arrow array.
 ///
 /// *Variant Shredding.* A value is shredded if the column can represent it exactly. Integers and
 /// decimals are converted to the column's type and scale, and timestamps to its unit. All other
@@ -36,14 +36,15 @@ pub struct Shredder {
     metadata: MetadataColumn,
     group: GroupBuilder,
     nulls: NullBufferBuilder,
-    /// True if some value was appended only in part.
+    /// True if an append has failed. It might have appended to some of the columns only, so the
+    /// array can't be finished.
     has_failed: bool,
 }
 
 enum MetadataColumn {
     /// The metadata of each appended value.
     OfValues(BinaryViewBuilder),
-    /// The metadata of all values that will be appended.
+    /// The metadata of all future values.
     Known(ArrayRef),
 }
 
@@ -54,7 +55,7 @@ impl Shredder {
     ///
     /// Fails for the reasons of [`ShreddingType::storage_type`].
     pub fn new(shredding: ShreddingType) -> Result<Self> {
-        // A column's values often have equal names, so we store each metadata once.
+        // Values in a column often share their metadata, so we store each distinct one once.
         let metadata = BinaryViewBuilder::new().with_deduplicate_strings();
         Self::with_metadata(&shredding, MetadataColumn::OfValues(metadata), 0)
     }
@@ -119,7 +120,7 @@ impl Shredder {
         let is_shredded = self.fields.len() > 2;
         match is_shredded {
             true => Ok(()),
-            // The column is not nullable, so it needs a value. Below a null, any bytes are allowed.
+            // The column isn't nullable, so it needs some value. Any bytes are fine below a null.
             false => self.group.append_value(row, &[0]),
         }
     }
