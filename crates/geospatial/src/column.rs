@@ -7,7 +7,7 @@ use crate::crs::Crs;
 use crate::geoarrow::ExtensionMetadata;
 use crate::geoparquet::GeoColumn;
 
-/// A column's reference system and edges.
+/// A column's reference system and edges, everything you need to know to interpret its coordinates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnMeaning {
     /// The reference system.

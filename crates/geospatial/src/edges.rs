@@ -4,8 +4,8 @@ use std::fmt;
 
 use herringbone_format::{EdgeInterpolationAlgorithm, Error, LogicalType, Result};
 
-/// The interpolation of edges. They are straight in the plane of a GEOMETRY, or follow one of the
-/// paths of a GEOGRAPHY.
+/// The interpolation of edges. GEOMETRY has straight edges in the plane, while the edges of a
+/// GEOGRAPHY follow one of several paths on the Earth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Edges {
     /// Straight lines in the plane of the coordinates.
@@ -48,7 +48,7 @@ impl Edges {
         }
     }
 
-    /// Converts a name that the metadata of GeoArrow and GeoParquet uses.
+    /// Converts a name from GeoArrow or GeoParquet metadata.
     ///
     /// # Errors
     ///

@@ -3,12 +3,11 @@
 //! A geospatial column stores shapes as well-known binary (WKB). These are points, lines, polygons
 //! and collections of them. The edges of a GEOMETRY are straight lines in the plane of its
 //! coordinates, and the edges of a GEOGRAPHY are paths on the Earth's surface. The logical type
-//! names the coordinate reference system. Each column chunk may have a bounding box, so that a read
-//! prunes row groups that cannot touch the requested box.
+//! names the coordinate reference system. Each column chunk can have a bounding box, so that a read
+//! can prune row groups that don't touch the requested box.
 //!
-//! GeoParquet is an older convention for this purpose. It describes geometry columns in JSON, which
-//! is part of the file's key-value metadata. `Geospatial` reads both, and writes both if you ask
-//! for it.
+//! GeoParquet is an older convention for this purpose. It describes geometry columns as JSON in the
+//! file's key-value metadata. `Geospatial` reads both, and writes both if you ask for it.
 //!
 //! ```text
 //! value of a column ──► wkb::Events ──► wkt, geojson, ISO WKB
@@ -43,7 +42,7 @@
 //! - [`crs`] and [`geoarrow`] describe how Parquet and Arrow record the meaning of coordinates.
 //! - `Geospatial` is the extension for reading and writing files, available with one of the
 //!   features `arrow-60` (default) and `arrow-59`. `GeometryColumn` describes a file's geometry
-//!   column, and checks if a box can match it.
+//!   column and checks it against a box.
 //! - [`geoparquet`] is the metadata that GeoParquet adds to a file. [`ColumnMeaning`] decides
 //!   between it, the logical type and the Arrow schema if they disagree.
 

@@ -1,4 +1,4 @@
-//! Describes the native encodings of GeoParquet 1.1, which equal GeoArrow's encodings with separate
+//! Describes the native encodings of GeoParquet 1.1. These are GeoArrow's encodings with separate
 //! coordinates.
 //!
 //! ```text

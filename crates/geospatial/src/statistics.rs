@@ -6,11 +6,10 @@ use crate::Edges;
 use crate::bounds::{Bounder, Extent};
 use crate::wkb::{Dimensions, GeometryKind, GeometryType, WkbError};
 
-/// The set of geometry types that occur.
+/// A set of geometry types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GeometryTypes {
-    /// One bit per known type. Bit 7·d + k - 1 stands for the kind with code k and the dimensions
-    /// d.
+    /// One bit per known type. Bit 7·d + k - 1 is for the kind with code k and dimensions d.
     bits: u32,
     has_others: bool,
 }
@@ -42,12 +41,12 @@ impl GeometryTypes {
         }
     }
 
-    /// Adds a geometry that may have any type.
+    /// Adds a geometry of unknown type.
     pub fn add_unknown(&mut self) {
         self.has_others = true;
     }
 
-    /// Returns the types in ascending order of their codes, or `None` if others may occur.
+    /// Returns the types in ascending order of their codes, or `None` if unknown types were added.
     #[must_use]
     pub fn types(self) -> Option<impl Iterator<Item = GeometryType>> {
         let all = Dimensions::ALL.into_iter().flat_map(|dimensions| {
@@ -59,8 +58,8 @@ impl GeometryTypes {
         (!self.has_others).then_some(types)
     }
 
-    /// Returns the ISO codes in ascending order, or `None` if there are no types, or if others may
-    /// occur.
+    /// Returns the ISO codes in ascending order, or `None` if there are no types, or if unknown
+    /// types were added.
     #[must_use]
     pub fn codes(self) -> Option<Vec<i32>> {
         let codes: Vec<i32> = self
@@ -71,7 +70,7 @@ impl GeometryTypes {
     }
 }
 
-/// A builder that computes statistics from values, or from other statistics.
+/// Computes statistics from values or from other statistics.
 ///
 /// ```
 /// use herringbone::geospatial::{Edges, StatisticsBuilder, wkt};
@@ -102,7 +101,7 @@ impl StatisticsBuilder {
         }
     }
 
-    /// Adds a valid value, and returns its type.
+    /// Adds a valid value, returning its type.
     ///
     /// # Errors
     ///
@@ -126,8 +125,8 @@ impl StatisticsBuilder {
     }
 
     /// Adds the statistics of a column chunk or file that has values, or `None` if it has no
-    /// statistics. If its box is missing or invalid, the result has no box, because the values may
-    /// be empty, or may be anywhere.
+    /// statistics. Without a valid box there, the result has no box either, since the values could
+    /// be empty or anywhere.
     pub fn add_statistics(&mut self, statistics: Option<&GeospatialStatistics>) {
         match statistics.and_then(|statistics| statistics.bbox.as_ref()) {
             Some(bbox) => self.bounder.add_box(bbox),
@@ -152,7 +151,7 @@ impl StatisticsBuilder {
         self.bounder.extent()
     }
 
-    /// Returns the types that occur.
+    /// Returns the types of everything added so far.
     #[must_use]
     pub fn types(&self) -> GeometryTypes {
         self.types

@@ -14,7 +14,8 @@ use crate::wkb::{
     for_each_sequence,
 };
 
-/// An accumulator that bounds geometries, and the boxes of geometries bounded earlier.
+/// Accumulates a bounding box from geometries and from previously computed boxes. Use this if you
+/// need one box for many values, or want to merge the boxes of several chunks or files.
 #[derive(Debug, Clone)]
 pub struct Bounder {
     pub(super) xy: Xy,
@@ -67,8 +68,8 @@ impl Bounder {
         result
     }
 
-    /// Adds a value that [`for_each_sequence`] cannot read. Such a value is not in the ISO form, or
-    /// it is a geometry collection, opaque, or malformed.
+    /// Slow path for values that [`for_each_sequence`] can't read. They aren't in the ISO form, or
+    /// are geometry collections, opaque, or malformed.
     #[cold]
     fn add_events(&mut self, value: &[u8]) -> Result<GeometryType, WkbError> {
         let mut value_type = None;
@@ -89,7 +90,7 @@ impl Bounder {
                 Event::End(_) => {}
             }
         }
-        // If no event was an error, the first one started the value and set its type.
+        // Without an error, the first event is always a start, so the type is set.
         Ok(value_type.unwrap_or(GeometryType::new(
             GeometryKind::GeometryCollection,
             Dimensions::Xy,
@@ -148,8 +149,8 @@ impl Bounder {
         }
     }
 
-    /// Adds the box of other geometries. An invalid box makes the extent unknown, because
-    /// geometries may lie outside it.
+    /// Adds the box of other geometries. An invalid box makes the extent unknown, since geometries
+    /// can lie outside it.
     pub fn add_box(&mut self, bbox: &BoundingBox) {
         if check(bbox, self.edges).is_err() {
             self.unknown = Some(NoBox::Part);
@@ -174,7 +175,7 @@ impl Bounder {
         self.m.merge(interval(bbox.mmin, bbox.mmax));
     }
 
-    /// Adds geometries that may be anywhere, for example a column chunk without statistics.
+    /// Adds geometries of unknown extent, for example a column chunk without statistics.
     pub fn add_unknown(&mut self) {
         self.unknown = Some(NoBox::Part);
     }

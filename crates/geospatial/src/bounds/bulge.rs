@@ -17,14 +17,14 @@
 use super::interval::Interval;
 use super::path::HALF_WAY;
 
-/// A flattening that no ellipsoid of the Earth (1/311 to 1/293), the Moon or Mars exceeds.
+/// An upper bound for an ellipsoid's flattening. No ellipsoid of the Earth (1/311 to 1/293), the
+/// Moon or Mars exceeds it.
 const FLATTENING: f64 = 0.01;
-/// The error that we allow for a calculated angle, in radians. The actual rounding error is many
-/// times smaller.
+/// The error margin for a calculated angle, in radians. The actual rounding error is many times
+/// smaller.
 const ROUNDED: f64 = 1e-14;
 
-/// The distance from the equator, in degrees, up to which a latitude may count as being on either
-/// side of it.
+/// Tolerance around the equator in degrees. A latitude this close to it can count as either side.
 const EQUATOR: f64 = 1e-6;
 
 /// The surface that edges run on.
@@ -63,8 +63,8 @@ pub(super) fn add_edge(
         Surface::Sphere => Headings::new(start, end),
         Surface::Ellipsoid => Headings::UNKNOWN,
     };
-    // An edge between two ends in one hemisphere bulges toward this hemisphere's pole. Along the
-    // equator, the shortest path on an ellipsoid may take either side.
+    // An edge within one hemisphere bulges toward that hemisphere's pole. But along the equator,
+    // the shortest path on an ellipsoid can take either side.
     if ends.max > -EQUATOR && headings.may_reach_north {
         latitudes.add(poleward(ends.max, between, headings.apex).min(90.0));
     }
@@ -86,8 +86,8 @@ pub(super) fn is_within(
     ends.max + most <= latitudes.max && ends.min - most >= latitudes.min
 }
 
-/// Returns an upper bound, in degrees of longitude, for the distance between an edge's ends on the
-/// sphere on which the edge is a great circle.
+/// Returns an upper bound for the distance between an edge's ends, in degrees of longitude. The
+/// distance is measured on the auxiliary sphere, where the edge is a great circle.
 #[inline]
 fn on_sphere(surface: Surface, ends: Interval, between: f64) -> f64 {
     match surface {
@@ -110,7 +110,7 @@ fn most_bulge(between: f64) -> f64 {
     between * between * FACTOR
 }
 
-/// Returns the highest latitude that an edge may reach if its higher end is at `latitude`.
+/// Returns an upper bound for an edge's latitude if its higher end is at `latitude`.
 fn poleward(latitude: f64, between: f64, apex: f64) -> f64 {
     if between >= HALF_WAY {
         return apex.to_degrees().max(latitude);
@@ -120,7 +120,7 @@ fn poleward(latitude: f64, between: f64, apex: f64) -> f64 {
     bound.min(apex).to_degrees().max(latitude)
 }
 
-/// The directions in which an edge may extend beyond its ends.
+/// The directions in which an edge can bulge beyond its ends.
 struct Headings {
     may_reach_north: bool,
     may_reach_south: bool,
@@ -139,7 +139,7 @@ impl Headings {
     /// at its start and south at its end.
     fn new(start: GeoPoint, end: GeoPoint) -> Self {
         let (a, b) = (vector(start), vector(end));
-        // This equals twice a × b, but stays precise if the two are close.
+        // This equals twice a × b, but stays accurate if a and b are close.
         let normal = cross(
             [a[0] - b[0], a[1] - b[1], a[2] - b[2]],
             [a[0] + b[0], a[1] + b[1], a[2] + b[2]],
@@ -147,8 +147,7 @@ impl Headings {
         let length = (normal[0].powi(2) + normal[1].powi(2) + normal[2].powi(2)).sqrt();
         let northward = |at: [f64; 3]| normal[0] * at[1] - normal[1] * at[0];
         let (first, last) = (northward(a), northward(b));
-        // The closer the ends are to each other, or to opposite points, the less certain the
-        // circle's plane is.
+        // The circle's plane is ill-conditioned if the ends are nearly equal or nearly antipodal.
         let uncertain = 4.0 * ROUNDED / length.max(ROUNDED);
         let apex = normal[0].hypot(normal[1]).atan2(normal[2].abs());
         Self {

@@ -1,4 +1,4 @@
-//! Checks if a box from a file is valid.
+//! Validates boxes from files.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use herringbone_format::BoundingBox;
 
 use crate::Edges;
 
-/// The reason why a box is invalid. You have to ignore an invalid box, because geometries may lie
+/// The reason why a box is invalid. Never prune with an invalid box, because geometries can lie
 /// outside it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]

@@ -29,10 +29,10 @@ impl Earth {
         self.latitudes.merge(other.latitudes);
     }
 
-    /// Returns true if all edges of some sequences lie within the latitudes covered so far, and
-    /// between the longitudes of their own bounds. Then no such edge goes around the Earth or over
-    /// a pole. `latitudes` and `longitudes` bound the positions, and no sequence is wider than
-    /// `width`.
+    /// Fast check for a group of sequences. Returns true if all their edges lie within the
+    /// latitudes covered so far and within the sequences' own longitude bounds. In that case, no
+    /// edge goes around the Earth or over a pole. `latitudes` and `longitudes` bound the positions,
+    /// and no sequence is wider than `width`.
     #[inline]
     pub(super) fn contains(
         &self,
@@ -41,7 +41,7 @@ impl Earth {
         width: f64,
         edges: Edges,
     ) -> bool {
-        /// A width in degrees of longitude, far below half of the way around.
+        /// A width in degrees of longitude, far less than half a turn.
         const NARROW: f64 = 45.0;
         let Some(surface) = surface(edges) else {
             return false;
@@ -83,7 +83,7 @@ impl Earth {
         Ok(())
     }
 
-    /// Adds each of the two ordinates by itself, because the other one may be NaN.
+    /// Adds each ordinate separately, since the other might be NaN.
     ///
     /// # Errors
     ///
@@ -124,8 +124,8 @@ impl Earth {
         Ok(())
     }
 
-    /// Adds positions and the edges between them. A position with a NaN ordinate has no edges, and
-    /// then this returns no path.
+    /// Adds positions and the edges between them. Returns no path if an ordinate is NaN, because
+    /// such a position has no edges.
     fn add_path(
         &mut self,
         surface: Surface,
@@ -158,8 +158,8 @@ impl Earth {
             path.add_to(&mut self.longitudes);
         }
         if has_pole {
-            // All meridians meet at a pole, so it has all longitudes, whichever longitude the
-            // position gives.
+            // All meridians meet at a pole, so it covers all longitudes, whatever the position's
+            // own longitude is.
             self.longitudes.add_all();
         }
         Ok(path.filter(|_| is_whole))
@@ -183,7 +183,7 @@ impl Earth {
 fn surface(edges: Edges) -> Option<Surface> {
     match edges {
         Edges::Spherical | Edges::Planar => Some(Surface::Sphere),
-        // Both algorithms return the shortest path, or none.
+        // Both algorithms find the shortest path or fail.
         Edges::Vincenty | Edges::Karney => Some(Surface::Ellipsoid),
         // These algorithms approximate the shortest path, and their implementations differ from
         // each other.

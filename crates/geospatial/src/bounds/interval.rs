@@ -1,6 +1,6 @@
 //! The minimum and maximum of a set of numbers.
 
-/// The bounds of a set of numbers. NaN is ignored.
+/// The minimum and maximum of a set of numbers, ignoring NaN.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Interval {
     pub(super) min: f64,
@@ -16,7 +16,7 @@ impl Interval {
 
     #[inline]
     pub(super) fn add(&mut self, number: f64) {
-        // Comparisons with NaN are false, so NaN changes nothing.
+        // Comparisons with NaN are false, so this ignores NaN.
         self.min = if number < self.min { number } else { self.min };
         self.max = if number > self.max { number } else { self.max };
     }
@@ -24,7 +24,7 @@ impl Interval {
     /// Adds the numbers of another interval.
     #[inline]
     pub(super) fn merge(&mut self, other: Self) {
-        // An empty interval changes nothing.
+        // An empty interval has infinite bounds the wrong way around, so it's ignored here.
         self.min = if other.min < self.min {
             other.min
         } else {

@@ -9,19 +9,19 @@ struct Arc {
     east: f64,
 }
 
-/// The maximum number of separate arcs. If there are more, we join the two arcs closest to each
-/// other, so the hull may be wider than necessary but is never too narrow.
+/// The maximum number of separate arcs. Beyond this, we join the two closest arcs. The hull can
+/// then be wider than necessary, but never too narrow.
 const KEPT_APART: usize = 16;
 
-/// The widest gap that we close, in degrees. It is a hundredth of the way around, because a box
-/// that leaves less than this free may as well go all around. So columns with values all over the
-/// Earth soon have few arcs.
+/// The widest gap that we close, in degrees. This is a hundredth of a turn, since a box that leaves
+/// out less than that might as well go all around. It keeps the arc count low for columns with
+/// values all over the Earth.
 const CLOSE: f64 = 3.6;
 
-/// The longitudes that occur, as arcs from west to east with gaps between them.
+/// A set of longitudes, stored as sorted disjoint arcs from west to east.
 #[derive(Debug, Clone)]
 pub(super) struct Longitudes {
-    /// The arcs. Entries from `count` on are meaningless.
+    /// The arcs. Only the first `count` entries are valid.
     arcs: [Arc; KEPT_APART + 1],
     count: usize,
 }
@@ -84,8 +84,9 @@ impl Longitudes {
         }
     }
 
-    /// Returns the west and east of the narrowest arc that contains all longitudes. That is
-    /// everything but the largest gap. It crosses the antimeridian only if that makes it narrower.
+    /// Returns the west and east end of the narrowest arc that contains all longitudes, that is,
+    /// everything but the largest gap. The arc only crosses the antimeridian if that makes it
+    /// narrower.
     pub(super) fn hull(&self) -> Option<(f64, f64)> {
         let arcs = self.arcs();
         let (first, last) = (arcs.first()?, arcs.last()?);
@@ -108,7 +109,7 @@ impl Longitudes {
     }
 
     fn insert(&mut self, new: Arc) {
-        // We check this first, because most positions are near earlier ones.
+        // Check this first, since most positions are near earlier ones.
         if self.contain(new.west, new.east) {
             return;
         }
@@ -174,18 +175,18 @@ mod tests {
         arcs.map(|arc| (arc.west, arc.east)).collect()
     }
 
-    /// Lists arcs to add, the arcs that this leaves, and the hull, which we worked out on a globe.
+    /// Each line has the arcs to add, the resulting arcs and the hull, worked out by hand on a
+    /// globe.
     #[test]
     fn arcs_are_joined_if_they_are_close() {
         type Arcs<'a> = &'a [(f64, f64)];
         let table: [(Arcs<'_>, Arcs<'_>, (f64, f64)); 10] = [
             (&[(1.0, 2.0)], &[(1.0, 2.0)], (1.0, 2.0)),
-            // One arc lies inside the other, in either order, and two arcs share a part.
+            // One arc inside the other, in either order, and two overlapping arcs.
             (&[(0.0, 9.0), (3.0, 4.0)], &[(0.0, 9.0)], (0.0, 9.0)),
             (&[(3.0, 4.0), (0.0, 9.0)], &[(0.0, 9.0)], (0.0, 9.0)),
             (&[(0.0, 9.0), (5.0, 12.0)], &[(0.0, 12.0)], (0.0, 12.0)),
-            // The first gap is the widest that we close, and the second is wide enough to stay
-            // open.
+            // The first gap is just narrow enough to be closed. The second stays open.
             (&[(5.0, 6.0), (0.0, 1.5)], &[(0.0, 6.0)], (0.0, 6.0)),
             (
                 &[(5.0, 6.0), (0.0, 1.25)],
@@ -204,7 +205,7 @@ mod tests {
                 &[(-180.0, -160.0), (170.0, 180.0)],
                 (170.0, -160.0),
             ),
-            // If two gaps have the same width, the hull does not cross the antimeridian.
+            // On a tie between two gaps, the hull doesn't cross the antimeridian.
             (
                 &[(-90.0, -90.0), (90.0, 90.0)],
                 &[(-90.0, -90.0), (90.0, 90.0)],
@@ -242,7 +243,7 @@ mod tests {
             longitudes.add_each(values.iter().copied(), within);
         };
         let mut longitudes = Longitudes::new();
-        // Close longitudes become one arc, without a look at the values.
+        // Close longitudes become one arc without inspecting the values.
         each(&mut longitudes, &[], bounds(1.0, 4.0));
         assert_eq!(arcs(&longitudes), [(1.0, 4.0)]);
         // Distant longitudes become arcs of their own, and NaN is ignored.

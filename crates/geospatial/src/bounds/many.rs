@@ -13,8 +13,8 @@ impl Bounder {
     /// Adds values, and returns their types. If a value is not well-known binary, the extent is
     /// unknown.
     pub(crate) fn add_all(&mut self, values: &[&[u8]]) -> GeometryTypes {
-        /// The number of values that we try to read as points together. If one of them is something
-        /// else, we read all of them one by one.
+        /// The batch size for the point fast path. If a batch has anything but points, we fall back
+        /// to reading its values one by one.
         const AT_A_TIME: usize = 128;
         let mut types = GeometryTypes::default();
         let mut sequences = Sequences::new();
@@ -54,8 +54,8 @@ impl Bounder {
         }
     }
 
-    /// Defers a sequence in order to bound it together with others. Only sequences in the form that
-    /// writers prefer can be deferred, so any other is added at once.
+    /// Queues a sequence in order to bound several at once. Only sequences in the writers'
+    /// preferred form can be queued, so we add any other right away.
     #[inline(always)]
     fn put_off<'a>(
         &mut self,
@@ -78,7 +78,7 @@ impl Bounder {
         }
     }
 
-    /// Adds the deferred sequences.
+    /// Adds the queued sequences.
     fn add_sequences(&mut self, sequences: &mut Sequences<'_>) {
         match &mut self.xy {
             Xy::Plane { x, y } => {
@@ -90,8 +90,8 @@ impl Bounder {
             Xy::Earth(earth) => {
                 let bounds = position_bounds::<true>(sequences.as_slice());
                 let [xs, ys] = intervals(&bounds);
-                // A sequence's westernmost and easternmost positions are each at most `x_spread`
-                // from its first position, so no sequence is wider than this.
+                // A sequence's westernmost and easternmost positions are both within `x_spread` of
+                // its first position, so this bounds its width.
                 let width = 2.0 * bounds.x_spread;
                 if !earth.contains(xs, ys, width, self.edges) {
                     for it in sequences.as_slice() {
@@ -111,8 +111,8 @@ impl Bounder {
         sequences.count = 0;
     }
 
-    /// Adds values if all of them are points in the form that writers prefer. In this case it
-    /// returns their type.
+    /// Adds values and returns their type if all of them are points in the writers' preferred form.
+    /// Otherwise, adds nothing and returns `None`.
     fn add_points(&mut self, values: &[&[u8]]) -> Option<GeometryType> {
         let (geometry_type, [xs, ys, zs, ms]) = bounds_of_points(values)?;
         self.z.merge(zs);
@@ -133,13 +133,13 @@ impl Bounder {
     }
 }
 
-/// The number of sequences that we bound at once.
+/// The number of sequences to bound at once.
 const SEQUENCES: usize = 32;
 
-/// Deferred sequences. They come from values with x and y only, in the byte order that writers
-/// prefer.
+/// A queue of sequences with x and y only, in the writers' preferred byte order. It's full at
+/// [`SEQUENCES`] and is then flushed in one go.
 struct Sequences<'a> {
-    /// The sequences. Entries from `count` on are meaningless.
+    /// The sequences. Only the first `count` entries are valid.
     sequences: [Sequence<'a>; SEQUENCES],
     count: usize,
 }

@@ -1,11 +1,11 @@
 //! Computes bounding boxes of values, of columns, and of boxes computed earlier.
 //!
-//! A [`Bounder`] accumulates geometries and boxes, and returns their [`Extent`]. Each dimension
-//! skips NaN on its own. A box always has x and y, so if either is missing, the extent is empty. A
-//! GEOMETRY is bounded in the plane. The box of a GEOGRAPHY contains its edges and the poles that
-//! its polygons enclose, and crosses the antimeridian (`xmin > xmax`) if it is narrower that way. A
-//! box is never too small, but it may be larger than necessary near the poles, and if edges lead
-//! half of the way around the Earth.
+//! A [`Bounder`] accumulates geometries and boxes into an [`Extent`]. Each dimension skips NaN on
+//! its own. A box always has x and y, so if either is missing, the extent is empty. A GEOMETRY is
+//! bounded in the plane. The box of a GEOGRAPHY contains its edges and the poles that its polygons
+//! enclose, and crosses the antimeridian (`xmin > xmax`) if it is narrower that way. A box is never
+//! too small. But it can be larger than necessary near the poles, or if edges lead halfway around
+//! the Earth.
 //!
 //! Geospatial.md, "Bounding Box".
 //!

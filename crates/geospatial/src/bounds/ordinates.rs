@@ -5,8 +5,7 @@ use herringbone_kernels::positions::{PositionBounds, position_bounds};
 use super::interval::Interval;
 use crate::wkb::{ByteOrder, Coordinates, Dimensions};
 
-/// Returns the bounds of x, y, z and m. If the positions do not have an ordinate, its bounds are
-/// empty.
+/// Returns the bounds of x, y, z and m. A missing ordinate has empty bounds.
 #[inline]
 pub(super) fn bounds_of(coordinates: &Coordinates<'_>) -> [Interval; 4] {
     const NONE: Interval = Interval::EMPTY;
@@ -62,9 +61,9 @@ fn fold<const N: usize>(
 
 const AT_A_TIME: usize = 4;
 
-/// The bounds of positions with `N` ordinates. We process `AT_A_TIME` positions together, and
-/// compare each of them with its own bounds. No comparison then waits for the previous one, and the
-/// compiler vectorizes the loop.
+/// Running bounds for positions with `N` ordinates. We process `AT_A_TIME` positions per round,
+/// each with its own running bounds. This breaks the dependency between comparisons, so the
+/// compiler can vectorize the loop.
 #[derive(Clone, Copy)]
 struct Bounds<const N: usize> {
     smallest: [[f64; N]; AT_A_TIME],
@@ -80,7 +79,7 @@ impl<const N: usize> Bounds<N> {
     #[inline(always)]
     fn add(&mut self, positions: &[[[u8; 8]; N]], number: impl Fn([u8; 8]) -> f64) {
         let (blocks, rest) = positions.as_chunks::<AT_A_TIME>();
-        // We work on a local copy, because it stays in registers.
+        // Work on a local copy, since it stays in registers.
         let mut bounds = *self;
         for block in blocks {
             bounds.compare(block, &number);
@@ -97,7 +96,7 @@ impl<const N: usize> Bounds<N> {
             let bounds = smallest.iter_mut().zip(largest);
             for ((min, max), bytes) in bounds.zip(position) {
                 let number = number(*bytes);
-                // Comparisons with NaN are false, so NaN changes nothing.
+                // Comparisons with NaN are false, so this ignores NaN.
                 *min = if number < *min { number } else { *min };
                 *max = if number > *max { number } else { *max };
             }

@@ -2,16 +2,16 @@
 
 use super::longitudes::Longitudes;
 
-/// The width in degrees from which an edge counts as half of the way around. Such an edge may take
-/// either side.
+/// The width in degrees from which an edge counts as half a turn. Such an edge can go either way
+/// around.
 pub(super) const HALF_WAY: f64 = 180.0 - 1e-9;
 
-/// A longitude, after the number of times that the path has gone around eastwards so far.
+/// A turn count and a longitude. The count is how often the path has gone around eastwards so far.
 type TurnedLongitude = (i64, f64);
 
 /// A path whose edges take the shorter way around. On spheres and on ellipsoids of revolution, an
-/// edge keeps heading east or keeps heading west, so the longitudes along it lie between those of
-/// its ends.
+/// edge never switches between heading east and heading west. So all its longitudes lie between its
+/// two ends.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Path {
     start: TurnedLongitude,
@@ -46,7 +46,7 @@ impl Path {
         }
         self.is_everywhere |= east.abs() >= HALF_WAY;
         self.at = (turns, longitude);
-        // We compare pairs, because that is exact, and sums would be rounded.
+        // Compare pairs, since that's exact. Sums would be rounded.
         if self.at < self.west {
             self.west = self.at;
         }

@@ -2,12 +2,13 @@
 
 use super::interval::Interval;
 
-/// The x values that occur in a plane. They are an interval, and also everything outside a gap if
-/// boxes were added that cross an antimeridian, because we do not know where it is.
+/// The x values of a GEOMETRY. This is an interval, plus everything outside a gap if some added box
+/// crosses an antimeridian. We can't do better there, because we don't know where a plane's
+/// antimeridian is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct PlaneX {
     pub(super) interval: Interval,
-    /// The gap that the added boxes leave if they cross an antimeridian. It may be empty.
+    /// The gap left by added boxes that cross an antimeridian. It can be empty.
     gap: Option<Interval>,
 }
 

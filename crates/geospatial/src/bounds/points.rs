@@ -7,8 +7,7 @@ use crate::wkb::{Dimensions, GeometryKind, GeometryType};
 const HEADER: usize = 5;
 
 /// Returns the common type of `values`, and the bounds of their x, y, z and m. All values must be
-/// points with the same dimensions, in the ISO form, with the least significant byte first. If a
-/// value is anything else, this returns `None`.
+/// little-endian ISO points with the same dimensions, or this returns `None`.
 pub(super) fn bounds_of_points(values: &[&[u8]]) -> Option<(GeometryType, [Interval; 4])> {
     const NONE: Interval = Interval::EMPTY;
     let (header, _) = values.first()?.split_first_chunk::<HEADER>()?;
@@ -36,7 +35,7 @@ pub(super) fn bounds_of_points(values: &[&[u8]]) -> Option<(GeometryType, [Inter
 }
 
 /// Returns the bounds of points with `BYTES` bytes and `N` ordinates. Even and odd points have
-/// separate bounds, so that only half as many comparisons wait for the previous one.
+/// separate bounds, which halves the dependency chain.
 fn bounds<const BYTES: usize, const N: usize>(
     values: &[&[u8]],
     header: &[u8; HEADER],
@@ -71,7 +70,7 @@ fn add<const BYTES: usize, const N: usize>(
     (start == header).then_some(())
 }
 
-/// Returns the x of a point, which [`bounds_of_points`] must have accepted.
+/// Returns a point's x. The point must have been accepted by [`bounds_of_points`].
 #[inline]
 pub(super) fn x_of(value: &[u8]) -> f64 {
     let x = value.get(HEADER..).and_then(<[u8]>::first_chunk);

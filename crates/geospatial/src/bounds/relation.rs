@@ -5,9 +5,9 @@ use herringbone_format::BoundingBox;
 use crate::Edges;
 use crate::wkb::Position;
 
-/// Returns true if contents of one box may touch contents of the other. The borders belong to a
-/// box, and a box with `xmin > xmax` crosses the antimeridian. If one of the boxes does not bound a
-/// dimension, we know nothing about it, so it may match.
+/// Returns true if contents of one box might touch contents of the other. Boxes include their
+/// borders, and a box with `xmin > xmax` crosses the antimeridian. A dimension always matches if
+/// one of the boxes doesn't bound it.
 ///
 /// Both boxes must be [valid](super::check).
 #[must_use]
@@ -37,9 +37,9 @@ fn intersects_x(a: &BoundingBox, b: &BoundingBox, edges: Edges) -> bool {
     touch || edges.is_geography() && has_antimeridian(a) && has_antimeridian(b)
 }
 
-/// Returns true if everything in the second box lies in the first. A dimension that the first box
-/// does not bound always matches. But a dimension that only the second box does not bound never
-/// matches, because we know nothing about it.
+/// Returns true if everything in the second box lies in the first. A dimension always matches if
+/// the first box doesn't bound it. But if only the second box doesn't bound it, it never matches,
+/// because we know nothing about the contents there.
 ///
 /// Both boxes must be [valid](super::check).
 #[must_use]
@@ -70,7 +70,7 @@ fn contains_x(outer: &BoundingBox, inner: &BoundingBox, edges: Edges) -> bool {
 }
 
 /// Returns, for each of x, y, z and m, true if the position's ordinate lies outside the box. For x
-/// and y it must be outside by more than `slack`. This is meant for GEOGRAPHY, whose bounds are
+/// and y it must be outside by more than `slack`. Use the slack for GEOGRAPHY, since its bounds are
 /// calculated. NaN is never outside, and missing or NaN bounds exclude nothing.
 #[must_use]
 pub fn outside(bbox: &BoundingBox, at: &Position, slack: f64) -> [bool; 4] {

@@ -17,11 +17,11 @@ pub(super) enum Poles {
     Both,
 }
 
-/// Returns the poles on a ring's smaller side, because readers take that side for the inside.
-/// Returns both poles if it is not clear which side that is, or if the ring goes around twice.
+/// Returns the poles on a ring's smaller side, because that is the inside to readers. Returns both
+/// poles if it isn't clear which side is smaller, or if the ring goes around twice.
 ///
-/// `path` is the path along the whole ring, and `places` are its positions, with the first one
-/// repeated at the end.
+/// `path` is the path along the whole ring. `places` are the ring's positions, repeating the first
+/// position at the end.
 pub(super) fn enclosed(
     surface: Surface,
     path: &Path,
@@ -30,10 +30,10 @@ pub(super) fn enclosed(
     /// The width in degrees below which a ring without a pole encloses less than half of the
     /// surface.
     const NARROW: f64 = 170.0;
-    /// The possible error of an area on a sphere, in steradians.
+    /// The error margin of an area on a sphere, in steradians.
     const ROUNDED: f64 = 1e-6;
-    /// The possible error of an area on an ellipsoid, in steradians, if we calculate it as on a
-    /// sphere. The two areas differ by less than the flattening implies.
+    /// The error margin, in steradians, of calculating an ellipsoid's area as if on a sphere. The
+    /// two areas differ by less than the flattening implies.
     const FLATTENED: f64 = 0.3;
     let turns = path.turns();
     if turns == 0 && path.width() < NARROW {

@@ -1,7 +1,7 @@
-//! Coordinate reference systems, as the logical types GEOMETRY and GEOGRAPHY name them.
+//! Coordinate reference systems, as named by the logical types GEOMETRY and GEOGRAPHY.
 //!
-//! Geospatial.md, "Coordinate Reference System" and "CRS Customization". In all systems,
-//! coordinates have x before y (longitude before latitude), whatever axes their definitions have.
+//! Geospatial.md, "Coordinate Reference System" and "CRS Customization". Note that coordinates
+//! always have x before y (longitude before latitude), whatever axis order the definition has.
 //! EPSG:4326 therefore equals OGC:CRS84 here.
 
 #[cfg(test)]
@@ -21,7 +21,7 @@ pub const UNDEFINED: &str = "srid:0";
 const SRID: &str = "srid:";
 const PROJJSON: &str = "projjson:";
 
-/// A reference system, represented by the logical type's unchanged text.
+/// A reference system, stored as the logical type's unchanged text.
 ///
 /// ```
 /// use herringbone::geospatial::crs::{Crs, CrsForm};
@@ -34,7 +34,7 @@ const PROJJSON: &str = "projjson:";
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Crs(Option<String>);
 
-/// The way in which a text names a system.
+/// The notation in which a text names a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CrsForm<'a> {
@@ -89,13 +89,13 @@ impl Crs {
         self.0.as_deref()
     }
 
-    /// Converts the system to the text that a logical type needs.
+    /// Converts the system to a logical type's text.
     #[must_use]
     pub fn into_text(self) -> Option<String> {
         self.0
     }
 
-    /// Returns the way in which the text names the system.
+    /// Returns the notation in which the text names the system.
     #[must_use]
     pub fn form(&self) -> CrsForm<'_> {
         let Some(text) = self.text() else {
@@ -149,16 +149,16 @@ impl Crs {
         Ok(Self(Some(text.to_owned())))
     }
 
-    /// Returns true if the system is longitude and latitude of WGS 84. It may be so by default, by
-    /// its name, or by the `id` of its definition.
+    /// Returns true if the system is longitude and latitude of WGS 84, be it by default, by name,
+    /// or by the definition's `id`.
     #[must_use]
     pub fn is_default(&self) -> bool {
         self.identity()
             .is_some_and(|identity| identity.is_default())
     }
 
-    /// Returns true if both are known to be one system, by their texts or by the `id`s of their
-    /// definitions.
+    /// Returns true if both are known to be the same system, judging by their texts or the
+    /// definitions' `id`s.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         if self == other {
@@ -178,7 +178,7 @@ impl Crs {
     }
 
     /// Returns true if coordinates are longitudes and latitudes, or `None` if only a database could
-    /// decide. If there is a code without a definition, we know it for most projected systems.
+    /// decide. If there is only a code, we know the answer for most projected systems.
     #[must_use]
     pub fn is_geographic(&self) -> Option<bool> {
         if self.is_default() {
@@ -286,9 +286,9 @@ fn id_of(definition: &Map<String, Value>) -> Option<Identity<'static>> {
     })
 }
 
-/// Returns true if an EPSG code lies in a block in which all systems are projected, such as
-/// national grids and zones, and UTM. This is also true for Web Mercator and the Albers projection
-/// of the United States.
+/// Returns true if an EPSG code lies in a block of projected systems, such as national grids and
+/// zones, and UTM. This is also true for Web Mercator and the Albers projection of the United
+/// States.
 fn is_projected(code: u32) -> bool {
     matches!(code, 2000..=3816 | 3857 | 5070 | 20135..=32766)
 }
@@ -301,6 +301,6 @@ fn is_geographic(definition: &Map<String, Value>) -> Option<bool> {
         "CompoundCRS" => definition.get("components")?.get(0)?,
         _ => return None,
     };
-    // This recursion ends, because the depth of parsed JSON is limited.
+    // This recursion is bounded, since `serde_json` limits the depth of parsed JSON.
     is_geographic(inner.as_object()?)
 }

@@ -17,7 +17,8 @@ use crate::geoarrow::{EXTENSION_NAME, ExtensionMetadata, FORMER_EXTENSION_NAME};
 use crate::geoparquet::{Encoding, GeoColumn, GeoMetadata, KEY};
 use crate::{ColumnMeaning, Edges, StatisticsBuilder};
 
-/// A geometry column, with everything that the file contains about it.
+/// A file's geometry column, combining everything the file says about it. You rarely need to look
+/// at the logical type or the metadata yourself.
 ///
 /// ```
 /// # use std::{collections::HashMap, sync::Arc};
@@ -60,8 +61,8 @@ pub struct GeometryColumn {
     pub leaves: Range<usize>,
     /// The encoding of the geometries.
     pub encoding: Encoding,
-    /// The reference system and the edges. If the file has the reference system's definition, it is
-    /// resolved.
+    /// The reference system and the edges. The reference system is already resolved if the file has
+    /// its definition.
     pub meaning: ColumnMeaning,
     /// The column's entry in the GeoParquet metadata.
     pub geoparquet: Option<GeoColumn>,
@@ -70,7 +71,7 @@ pub struct GeometryColumn {
     pub is_primary: bool,
     /// The ordinals of the leaves with x, y, z and m, for a native encoding.
     pub(super) ordinates: [Option<usize>; 4],
-    /// True if a row may have several geometries.
+    /// True if a row can have several geometries.
     pub(super) is_repeated: bool,
 }
 
@@ -140,9 +141,10 @@ impl GeometryColumn {
         Ok(columns)
     }
 
-    /// Returns the extent and types of the geometries in some row groups, as far as statistics
-    /// contain them. These are the geospatial statistics, or for a native encoding the bounds of
-    /// the ordinates. The extents of the row groups are merged, across the antimeridian too.
+    /// Returns the extent and types of the geometries in some row groups, as far as statistics have
+    /// them. For a native encoding, the extent follows from the ordinates' bounds, otherwise from
+    /// the geospatial statistics. The extents of the row groups are merged, across the antimeridian
+    /// too.
     ///
     /// # Errors
     ///
@@ -162,9 +164,9 @@ impl GeometryColumn {
         Ok(all)
     }
 
-    /// Returns true if geometries in a row group may touch a box in the column's reference system.
-    /// A box with `xmin > xmax` crosses the antimeridian. Returns false only if statistics exclude
-    /// it.
+    /// Returns true if geometries in a row group might touch a box in the column's reference
+    /// system. A box with `xmin > xmax` crosses the antimeridian. Returns false only if statistics
+    /// exclude it.
     ///
     /// # Errors
     ///
@@ -237,12 +239,11 @@ impl GeometryColumn {
     }
 }
 
-/// The extension types that a file's Arrow schema gives to columns of bytes, by leaf ordinal.
+/// The extension types of byte columns in a file's Arrow schema, keyed by leaf ordinal.
 struct Hints(HashMap<usize, ExtensionMetadata>);
 
 impl Hints {
-    /// Finds the extension types. An Arrow schema that we cannot use is ignored, as it is when we
-    /// read rows.
+    /// Finds the extension types. We ignore an unusable Arrow schema, as we do when reading rows.
     fn new(schema: &ParquetSchema, key_values: &[KeyValue]) -> Self {
         let mut found = HashMap::new();
         if let Ok(mapping) = to_arrow(schema, key_values, &SchemaOptions::default()) {

@@ -1,5 +1,5 @@
-//! Converts a box into a predicate on columns for which pages have bounds. These are the columns of
-//! a covering, or the ordinates of native geometries.
+//! Converts a box into a predicate on columns with page bounds, which allows skipping pages. These
+//! columns are a covering, or the ordinates of native geometries.
 
 use herringbone_filter::{Column, Predicate, col_at};
 use herringbone_format::{BoundingBox, Type};
@@ -11,8 +11,8 @@ use crate::bounds::check;
 use crate::geoparquet::{Covering, Encoding};
 
 impl GeometryColumn {
-    /// Returns a predicate on the file's leaves. It is true for every row whose own box touches
-    /// `bbox`. Returns `None` if nothing is certain.
+    /// Returns a predicate on the file's leaves that is true for every row whose own box touches
+    /// `bbox`. Returns `None` if we can't tell.
     pub(super) fn covered(&self, bbox: &BoundingBox, schema: &ParquetSchema) -> Option<Predicate> {
         match self.encoding {
             Encoding::Wkb => self.by_covering(bbox, schema),
@@ -22,8 +22,8 @@ impl GeometryColumn {
 
     fn by_covering(&self, bbox: &BoundingBox, schema: &ParquetSchema) -> Option<Predicate> {
         let covering = self.geoparquet.as_ref()?.covering.as_ref()?;
-        // The specification leaves open whether the coverings of other writers bound edges, or only
-        // positions.
+        // The specification leaves open whether a covering bounds edges or only positions, so we
+        // don't rely on other writers.
         if self.meaning.edges.is_geography() && !covering.never_wraps {
             return None;
         }
@@ -52,10 +52,10 @@ impl GeometryColumn {
         Some(rows.and(touches))
     }
 
-    /// Returns true if a covering's `xmin` is never above its `xmax`. Other writers may let a box
-    /// cross the antimeridian. This is impossible if there is no antimeridian, or if the file lies
-    /// on one side of it, because a box around the Earth would be wider than one that does not
-    /// cross.
+    /// Returns true if a covering's `xmin` is never above its `xmax`. Other writers might let a box
+    /// cross the antimeridian. But that is impossible if there is no antimeridian, or if the file
+    /// lies on one side of it, because a box around the Earth would be wider than a box that
+    /// doesn't cross.
     fn has_ordered_x(&self, covering: &Covering) -> bool {
         let file_box = self
             .geoparquet
@@ -68,12 +68,12 @@ impl GeometryColumn {
         covering.never_wraps || self.crs().is_geographic() == Some(false) || is_on_one_side
     }
 
-    /// Returns a predicate on the ordinates. A box touches another one only if it has an ordinate
-    /// on the inner side of each of the four borders. Below lists, these may be four different
-    /// positions, and all of them may lie outside the box.
+    /// Returns a predicate on the ordinates. A geometry's box only touches `bbox` if it has an
+    /// ordinate on the inner side of each of the four borders. Note that with lists, these can be
+    /// four different positions, all of them outside `bbox`.
     fn by_ordinates(&self, bbox: &BoundingBox, schema: &ParquetSchema) -> Option<Predicate> {
-        // Poles and the antimeridian have several longitudes, and edges extend beyond the latitudes
-        // of their ends, so ordinates prove nothing here.
+        // Ordinates prove nothing here, since poles and the antimeridian have several longitudes
+        // and edges can bulge beyond their ends' latitudes.
         if self.meaning.edges.is_geography() {
             return None;
         }
@@ -95,15 +95,15 @@ impl GeometryColumn {
 /// A leaf with bounds or ordinates.
 struct Bound {
     path: Vec<String>,
-    /// True if the leaf's type is FLOAT. Its numbers may then be rounded in any direction, but not
-    /// past another FLOAT.
+    /// True if the leaf's type is FLOAT. Its numbers can then be rounded either way, but not past
+    /// another FLOAT.
     is_float: bool,
-    /// True if a row may have any number of values, so that one of them must match.
+    /// True if a row can have any number of values. In that case, any one of them has to match.
     is_below_list: bool,
 }
 
 impl Bound {
-    /// Finds a leaf, or returns `None` if it does not exist, or if it is neither FLOAT nor DOUBLE.
+    /// Finds a FLOAT or DOUBLE leaf. Returns `None` if there is none at this path.
     fn of(path: Vec<String>, schema: &ParquetSchema) -> Option<Self> {
         let mut leaves = 0..schema.leaves().len();
         let leaf = leaves.find(|leaf| schema.path(*leaf).iter().eq(path.iter()))?;
@@ -136,8 +136,8 @@ impl Bound {
         self.column().le(most)
     }
 
-    /// Returns a predicate that excludes NaN too, because NaN is above all numbers in the order of
-    /// predicates.
+    /// Returns a predicate for numbers of at least `least`. It excludes NaN explicitly, because
+    /// predicates order NaN above all numbers.
     fn is_at_least(&self, least: f64) -> Predicate {
         let least = match self.is_float {
             true => f64::from(down(least)),

@@ -10,7 +10,7 @@ use herringbone_format::{Error, Result};
 use crate::Edges;
 use crate::bounds::Extent;
 
-/// The names of the fields, in the order that the metadata uses.
+/// The field names, in metadata order.
 const FIELDS: [&str; 4] = ["xmin", "ymin", "xmax", "ymax"];
 
 /// Returns an unused name for a covering. This is `bbox`, or `NAME_bbox` if `bbox` is taken or if
@@ -60,8 +60,8 @@ impl Boxes {
         }
     }
 
-    /// Converts an extent to a box. If the extent is unknown, the box covers everything, because
-    /// the geometry may be anywhere.
+    /// Converts an extent to a box. An unknown extent gets a box that covers everything, since the
+    /// geometry could be anywhere.
     fn of(&self, extent: &Extent) -> Option<[f32; 4]> {
         const WHOLE: (f32, f32) = (-180.0, 180.0);
         let anywhere = match self.edges.is_geography() {

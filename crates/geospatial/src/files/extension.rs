@@ -50,8 +50,8 @@ impl ExtensionType for Geospatial {
     }
 }
 
-/// Returns the version that the metadata really has. If it contains something that 1.0 does not
-/// have, that is 1.1, because some writers record the wrong version.
+/// Returns the metadata's actual version. Some writers record 1.0 but use features of 1.1, so we
+/// don't trust the recorded version.
 fn true_version(metadata: &GeoMetadata) -> Version {
     let has_covering = metadata.columns.iter().any(|(_, it)| it.covering.is_some());
     match has_covering {

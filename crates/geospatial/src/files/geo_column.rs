@@ -25,9 +25,9 @@ pub(super) struct GeoColumnWriter {
     pub(super) writes_iso: bool,
     /// True if malformed values are an error. If false, they only prevent a box.
     pub(super) is_strict: bool,
-    /// The CRS definition that the annotation refers to.
+    /// The CRS definition for the annotation to refer to.
     pub(super) definition: Option<KeyValue>,
-    /// The column that covered this one in the file from which the rows come.
+    /// The column's covering in the source file, if there was one.
     pub(super) former_covering: Option<String>,
     /// True if the metadata must not reveal anything about the values.
     is_hidden: bool,

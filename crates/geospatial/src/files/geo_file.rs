@@ -1,4 +1,5 @@
-//! Writes GeoParquet metadata from state that a file's fields share.
+//! Writes GeoParquet metadata. The fields of a file share state, since the metadata covers all of
+//! them and is only complete after the last one.
 //!
 //! ```text
 //! schema ──► columns of geometries at the root ──► GeoFile
@@ -31,7 +32,8 @@ use crate::{Edges, StatisticsBuilder, native};
 pub(super) struct GeoFile {
     inner: Geospatial,
     version: Version,
-    /// True if GeoParquet was requested. If false, we recreate former metadata as far as possible.
+    /// True if the caller requested GeoParquet. Otherwise, we recreate the source's metadata as far
+    /// as possible.
     is_asked: bool,
     /// The names of covered columns, each with its new covering's name.
     coverings: Vec<(String, String)>,
@@ -57,8 +59,8 @@ struct Planned {
 
 impl GeoFile {
     /// Plans a file. Returns `None` if it has no geometry columns at its root. `former` is the
-    /// metadata of the file from which the rows come. We keep its properties of a column, unless
-    /// they depend on the values.
+    /// source file's metadata. We keep a column's properties from there, unless they depend on the
+    /// values.
     ///
     /// # Errors
     /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the version cannot
@@ -113,8 +115,8 @@ impl GeoFile {
                 .map(|former| former.others.clone())
                 .unwrap_or_default(),
         };
-        // We try the conversion now, so that properties that the version cannot represent are
-        // reported before rows are written.
+        // Try the conversion now, so that unsupported properties are reported before any rows are
+        // written.
         metadata.to_json()?;
         let state = State { metadata, waiting };
         Ok(Some(Self {
@@ -127,8 +129,8 @@ impl GeoFile {
     }
 }
 
-/// Returns the properties of a field that we know before its values, or `None` if it has no
-/// geometries.
+/// Returns a field's properties, as far as they don't depend on its values. Returns `None` if it
+/// has no geometries.
 fn column(field: &Field, version: Version) -> Result<Option<GeoColumn>> {
     if is_geometry(field) && !is_binary(field.data_type()) {
         let message = format!(
@@ -156,9 +158,9 @@ fn column(field: &Field, version: Version) -> Result<Option<GeoColumn>> {
 }
 
 impl GeoColumn {
-    /// Keeps the former properties that follow neither from the values nor from the Arrow type. If
-    /// GeoParquet was not requested (`is_asked`), properties that the format cannot represent stay
-    /// as they were in the former metadata.
+    /// Keeps former properties that follow neither from the values nor from the Arrow type. Unless
+    /// GeoParquet was requested (`is_asked`), we also keep former properties that the format can't
+    /// represent.
     fn keep(
         &mut self,
         name: &str,
@@ -170,8 +172,7 @@ impl GeoColumn {
         else {
             return;
         };
-        // GeoParquet cannot represent a CRS code, so the former definition is the best that we
-        // have.
+        // GeoParquet can't represent a CRS code, so the former definition is our best choice.
         let is_code = !matches!(
             self.crs.form(),
             CrsForm::Default | CrsForm::Undefined | CrsForm::Projjson(_)
@@ -180,7 +181,7 @@ impl GeoColumn {
         if is_ellipsoidal && version < Version::V2_0 && !is_asked {
             self.edges = former.edges;
         }
-        // An extension type without a CRS does not contradict the metadata, in which a missing CRS
+        // An extension type without a CRS doesn't contradict the metadata, where a missing CRS
         // means longitude and latitude.
         let is_open = matches!(self.crs.form(), CrsForm::Undefined);
         if is_code && !is_asked || is_open || former.crs.is_same(&self.crs) {
@@ -212,8 +213,8 @@ impl GeoColumn {
     }
 }
 
-/// Plans a covering for a column of well-known binary that does not have one. Returns the names of
-/// the column and its covering.
+/// Plans a covering for a column of well-known binary, unless it already has one. Returns the names
+/// of the column and its covering.
 fn plan_covering(
     planned: &mut [Planned],
     at: usize,
@@ -270,7 +271,8 @@ impl Shared {
 }
 
 impl GeoColumn {
-    /// Removes all types if one of them has M, because versions before 2.0 do not have M.
+    /// Removes all types if any of them has M, since versions before 2.0 can't represent M. An
+    /// empty list means that the types are unknown.
     fn leave_out_m(&mut self) {
         if self
             .geometry_types
@@ -311,8 +313,8 @@ impl ExtensionType for GeoFile {
         }
         let mut definition = None;
         let stored = match (self.version, meaning(field)?) {
-            // In the source of the rows, the annotation existed next to metadata of this version,
-            // so it may stay.
+            // The source file already had the annotation next to metadata of this version, so we
+            // can keep it.
             (_, Some(meaning)) if !self.is_asked && has_annotation(field)? => {
                 let kept = Geometries::new(field, &meaning, false)?;
                 definition = kept.definition;

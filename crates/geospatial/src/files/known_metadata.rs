@@ -9,8 +9,8 @@ use crate::geoparquet::GeoMetadata;
 pub(super) struct KnownMetadata(Mutex<Option<(String, Option<Arc<GeoMetadata>>)>>);
 
 impl KnownMetadata {
-    /// Parses the usable part of the text from a file, or returns `None` if it is not JSON, because
-    /// the file can be read all the same.
+    /// Parses the usable part of a file's text. Text that isn't JSON is no error but gives `None`,
+    /// since the file is readable without it.
     pub(super) fn of(&self, text: &str) -> Option<Arc<GeoMetadata>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known_text, metadata)) = &*known

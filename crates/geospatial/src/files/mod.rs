@@ -34,12 +34,12 @@ pub use options::GeoParquetOptions;
 /// statistics.
 ///
 /// To read, pass it to `ReadOptions::extension`. Columns then become `geoarrow.wkb` with their CRS
-/// and edges, which we take from the logical type, or else from the GeoParquet metadata. Columns in
-/// a native encoding of GeoParquet 1.1 become `geoarrow.point` to `geoarrow.multipolygon`.
+/// and edges, taken from the logical type, or else from the GeoParquet metadata. Columns in a
+/// native encoding of GeoParquet 1.1 become `geoarrow.point` to `geoarrow.multipolygon`.
 ///
 /// To write, add it to other options with [`write_options`](Self::write_options). Columns with
 /// `geoarrow.wkb` then become GEOMETRY or GEOGRAPHY, and each column chunk gets a bounding box and
-/// the geometry types that occur in it.
+/// a list of geometry types.
 ///
 /// ```
 /// # use std::{collections::HashMap, sync::Arc};
@@ -82,10 +82,10 @@ impl Geospatial {
         Self::default()
     }
 
-    /// Writes GeoParquet metadata, even if the file from which the rows come has none. Without this
-    /// option, GeoParquet files stay GeoParquet, because a schema read from such a file has the key
-    /// `geo` in its metadata. We then recreate that metadata in its version, with the boxes and
-    /// types of the values that you write.
+    /// Writes GeoParquet metadata, even if the source file has none. You don't need this option to
+    /// keep a GeoParquet file GeoParquet: a schema read from such a file has the key `geo` in its
+    /// metadata, and we then recreate that metadata in its version, with the boxes and types of the
+    /// written values.
     #[must_use]
     pub fn geoparquet(mut self, options: GeoParquetOptions) -> Self {
         self.geoparquet = Some(options);
@@ -93,9 +93,9 @@ impl Geospatial {
     }
 
     /// Converts big-endian values, and values in extended well-known binary (EWKB), to the form
-    /// that Parquet requires (ISO, little-endian). SRIDs are dropped, because the column defines
-    /// the reference system. With this option, a malformed value is an error. Without it, values
-    /// are written unchanged.
+    /// that Parquet requires (ISO, little-endian). SRIDs are dropped, since the column defines the
+    /// reference system. With this option, a malformed value is an error. Without it, values are
+    /// written unchanged.
     #[must_use]
     pub fn write_iso(mut self, iso: bool) -> Self {
         self.writes_iso = iso;

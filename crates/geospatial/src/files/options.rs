@@ -14,11 +14,11 @@ pub struct GeoParquetOptions {
     /// The version of the specification to follow.
     pub version: Version,
     /// True if each column of well-known binary gets a column of boxes next to it, `bbox`. Readers
-    /// use the bounds of this column to skip row groups and pages. It is a struct of FLOATs,
-    /// rounded outward. If a row crosses the antimeridian, its box has all longitudes, and if it
-    /// has no positions, its box is null.
+    /// use the bounds of this column to skip row groups and pages. The column is a struct of
+    /// FLOATs, rounded outward. A row's box has all longitudes if the row crosses the antimeridian,
+    /// and is null if there are no positions.
     pub covering: bool,
-    /// The column that readers use by default. If this is `None`, it is the first one.
+    /// The default column for readers. `None` picks the first geometry column.
     pub primary_column: Option<String>,
 }
 
@@ -41,7 +41,7 @@ impl GeoParquetOptions {
         self
     }
 
-    /// Sets the column that readers use by default.
+    /// Sets the default column for readers.
     #[must_use]
     pub fn primary_column(mut self, name: impl Into<String>) -> Self {
         self.primary_column = Some(name.into());

@@ -18,14 +18,14 @@ use crate::bounds::{Extent, check, contains, intersects};
 use crate::geoparquet::Encoding;
 use crate::wkb::{GeometryKind, GeometryType};
 
-/// The relation that a row's box must have to the requested box.
+/// The required relation between a row's box and the requested box.
 #[derive(Debug, Clone, Copy)]
 enum Relation {
     Intersects,
     Within,
 }
 
-/// A predicate that matches rows whose own boxes have the relation.
+/// A predicate on the boxes of rows.
 #[derive(Clone)]
 struct BoxPredicate {
     column: GeometryColumn,
@@ -58,15 +58,15 @@ impl fmt::Debug for BoxPredicate {
 
 impl GeometryColumn {
     /// Returns a predicate for rows whose bounding box touches `bbox`. You must give `bbox` in the
-    /// column's reference system. The borders belong to a box, and a box with `xmin > xmax` crosses
-    /// the antimeridian. Nulls and geometries without positions are not selected, but rows whose
-    /// box is not known are. Note that the predicate does not check if the geometry itself touches
-    /// the box.
+    /// column's reference system. Boxes include their borders, and a box with `xmin > xmax` crosses
+    /// the antimeridian. Nulls and geometries without positions are not selected, but rows with an
+    /// unknown box are. Note that this only compares boxes, so you still have to check if the
+    /// geometry itself touches the box.
     ///
     /// Geospatial statistics prune row groups. Pages are skipped by the column's covering, if there
-    /// is one, or by the `x` and `y` of native encodings. If another writer made the covering, we
-    /// use its `x` only if no row can cross the antimeridian. For geographies we ignore the
-    /// coverings of other writers, because it is not specified how they bound edges.
+    /// is one, or by the `x` and `y` of native encodings. With another writer's covering, we only
+    /// use `x` if no row can cross the antimeridian. For geographies, we ignore such coverings
+    /// altogether, because it is not specified how they bound edges.
     ///
     /// ```no_run
     /// # use herringbone::ReadOptions;
@@ -88,14 +88,14 @@ impl GeometryColumn {
     /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the box is invalid, if it
     /// exceeds the Earth's longitudes or latitudes for a geography, or if it crosses an
     /// antimeridian in a system without one. Fails with
-    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if a row may have several
+    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if a row can have several
     /// geometries.
     pub fn intersects(&self, bbox: &BoundingBox) -> Result<Predicate> {
         self.predicate(bbox, Relation::Intersects)
     }
 
-    /// Returns a predicate for rows whose bounding box lies entirely within `bbox`. In all other
-    /// ways it is like [`intersects`](Self::intersects).
+    /// Returns a predicate for rows whose bounding box lies entirely within `bbox`. Otherwise, this
+    /// is like [`intersects`](Self::intersects).
     ///
     /// # Errors
     /// Fails for the reasons of [`intersects`](Self::intersects).
@@ -176,14 +176,14 @@ impl RowPredicate for BoxPredicate {
         Ok(Box::new(move |batch| Ok(predicate.test(batch)?)))
     }
 
-    /// Returns a predicate that holds for both relations, because a box within another one touches
-    /// it.
+    /// Returns the covering's predicate. It is implied by both relations, since a box within
+    /// another one also touches it.
     fn implied(&self, schema: &ParquetSchema) -> Result<Option<Predicate>, RowError> {
         Ok(self.column.covered(&self.bbox, schema))
     }
 
-    /// Returns true if testing the covering saves bytes. One of its rows has four numbers, which is
-    /// the size of a point, and less than any other geometry.
+    /// Returns true if testing the covering first saves bytes. A covering has four numbers per row.
+    /// That is the size of a point, but smaller than any other geometry.
     fn tests_implied(&self) -> bool {
         let geoparquet = self.column.geoparquet.as_ref();
         let types = geoparquet.map_or(&[][..], |geoparquet| &geoparquet.geometry_types);

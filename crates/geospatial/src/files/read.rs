@@ -1,4 +1,4 @@
-//! Determines the field that a stored column becomes when we read it.
+//! Determines the Arrow field for a stored column.
 
 use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use herringbone_arrow::schema::{DataType, Field};
@@ -24,8 +24,8 @@ pub(super) fn field(
         let field = is_binary(stored.storage.data_type())
             .then(|| extended(stored.storage, EXTENSION_NAME, &meaning))
             .flatten();
-        // GeoParquet 1 uses bytes without an annotation. So if a file has both, we have to record
-        // the annotation.
+        // GeoParquet 1 uses plain bytes, so if a file has both the metadata and an annotation, we
+        // have to record the annotation.
         let has_both = || {
             let metadata = geoparquet();
             stored.node().parent == 0
@@ -81,7 +81,7 @@ fn is_byte_array(stored: &StoredField<'_>) -> bool {
     leaf.is_some_and(|leaf| leaf.physical_type == Type::ByteArray)
 }
 
-/// Returns true if a type's arrays have bytes, which includes dictionaries of bytes.
+/// Returns true for types of bytes, including dictionaries of bytes.
 pub(super) fn is_binary(data_type: &DataType) -> bool {
     match data_type {
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => true,
@@ -90,9 +90,9 @@ pub(super) fn is_binary(data_type: &DataType) -> bool {
     }
 }
 
-/// Returns the storage as a field whose extension type has this name and meaning. If the hint in
-/// the file agrees, it is left unchanged. If the hint is an unrelated extension type, it stays too,
-/// and the result is `None`.
+/// Returns the storage as a field whose extension type has this name and meaning. A hint from the
+/// file is left unchanged if it agrees. Returns `None` for an unrelated extension type, leaving it
+/// alone.
 fn extended(storage: &Field, name: &str, meaning: &ExtensionMetadata) -> Option<Field> {
     let hinted = storage.extension_type_name();
     let is_own = |it: &str| it == name || name == EXTENSION_NAME && it == FORMER_EXTENSION_NAME;
@@ -113,9 +113,8 @@ fn says_the_same(storage: &Field, meaning: &ExtensionMetadata) -> bool {
     ExtensionMetadata::parse(text).is_ok_and(|hinted| hinted.is_same(meaning))
 }
 
-/// Records an annotation's text if converting the extension type would not reproduce it, for
-/// example if it names the default CRS. Otherwise removes it, because the extension type is
-/// sufficient.
+/// Records an annotation's text if the extension type can't reproduce it, for example if the text
+/// names the default CRS. Otherwise removes it, since the extension type is sufficient.
 fn with_logical_type(field: Field, logical_type: &LogicalType, always: bool) -> Field {
     let text = field.extension_type_metadata().unwrap_or_default();
     let again = ExtensionMetadata::parse(text).map(|it| it.logical_type());

@@ -30,7 +30,7 @@ pub(super) fn for_each_extent(
         Encoding::Wkb => for_each(array, &mut |value| {
             see(value.map(|value| {
                 let mut bounder = Bounder::new(edges);
-                // A malformed value may be anywhere, so its extent is unknown.
+                // A malformed value could be anywhere, so its extent is unknown.
                 bounder
                     .add(value)
                     .map_or(Extent::Unknown(NoBox::Malformed), |_| bounder.extent())
@@ -90,8 +90,8 @@ impl<'a> Positions<'a> {
         })
     }
 
-    /// Returns the range of points that a row has. Points that a writer left below nulls can only
-    /// make its box larger.
+    /// Returns a row's range of points. Leftover points below nulls do no harm, because they can
+    /// only make the box larger.
     fn range(&self, row: usize) -> Range<usize> {
         let mut range = row..row + 1;
         for list in &self.lists {

@@ -1,4 +1,4 @@
-//! Collects geospatial statistics of the column chunks that we write.
+//! Collects geospatial statistics of written column chunks.
 
 use herringbone_format::{Result, Type};
 use herringbone_write::{

@@ -15,7 +15,7 @@ use crate::Edges;
 use crate::crs::{Crs, CrsForm};
 use crate::geoarrow::{EXTENSION_NAME, ExtensionCrs, ExtensionMetadata, FORMER_EXTENSION_NAME};
 
-/// Parses the metadata of a field with well-known binary, or returns `None` for other fields.
+/// Parses a WKB field's extension metadata. Returns `None` for other fields.
 ///
 /// # Errors
 /// Fails if the metadata cannot be parsed.
@@ -49,7 +49,7 @@ pub(super) fn has_annotation(field: &Field) -> Result<bool> {
 /// A writer for one field's geometries.
 pub(super) struct Geometries {
     pub(super) field: FieldRef,
-    /// The CRS definition that the annotation refers to.
+    /// The CRS definition for the annotation to refer to.
     pub(super) definition: Option<KeyValue>,
     writes_iso: bool,
 }
@@ -67,8 +67,7 @@ impl Geometries {
         if let Some(asked) = asked.filter(|_| is_geospatial) {
             match kept(&asked, meaning)? {
                 Some(pair) => definition = pair,
-                // The extension type is newer, because users of Arrow change the extension type,
-                // and not the annotation.
+                // The extension type wins, since users of Arrow change that and not the annotation.
                 None => {
                     let mut pairs = field.metadata().clone();
                     pairs.remove(LOGICAL_TYPE_KEY);
@@ -85,12 +84,12 @@ impl Geometries {
     }
 }
 
-/// Returns the field without an annotation of its own, because the extension type is sufficient.
+/// Returns the field without an annotation of its own, since the extension type is sufficient.
 pub(super) fn by_extension_type(field: &Field) -> FieldRef {
     without(field, &[LOGICAL_TYPE_KEY])
 }
 
-/// Returns the field without annotation and extension type, so that it has plain bytes.
+/// Returns the field as plain bytes, stripped of annotation and extension type.
 pub(super) fn as_bytes(field: &Field) -> FieldRef {
     without(
         field,
@@ -110,7 +109,7 @@ fn without(field: &Field, keys: &[&str]) -> FieldRef {
     Arc::new(field.clone().with_metadata(pairs))
 }
 
-/// Checks if an annotation agrees with the extension type, which may have another form of the CRS.
+/// Checks if an annotation agrees with the extension type, even if the CRS has another form there.
 /// If so, we keep the annotation. If it refers to a key of the file's metadata, this also returns
 /// the definition of the CRS.
 fn kept(asked: &LogicalType, meaning: &ExtensionMetadata) -> Result<Option<Option<KeyValue>>> {

@@ -1,5 +1,5 @@
-//! The Arrow extension type `geoarrow.wkb`, and its metadata, which records the reference system
-//! and the edges.
+//! The Arrow extension type `geoarrow.wkb`. Its metadata records the reference system and the
+//! edges.
 //!
 //! ```text
 //! Parquet                       geoarrow.wkb
@@ -25,7 +25,7 @@ use crate::wkb::GeometryKind;
 
 /// The name of the extension type.
 pub const EXTENSION_NAME: &str = "geoarrow.wkb";
-/// The former name of the extension type, which some writers still use.
+/// The extension type's former name, still used by some writers.
 pub const FORMER_EXTENSION_NAME: &str = "ogc.wkb";
 
 /// Returns the extension type's name for the native encoding of a kind, such as
@@ -62,7 +62,7 @@ pub enum ExtensionCrs {
     Wkt2(String),
     /// An authority and a code, such as `EPSG:5070`.
     AuthorityCode(String),
-    /// A number whose meaning the writer defines.
+    /// A number with a writer-defined meaning.
     Srid(String),
     /// Text in an unspecified form.
     Text(String),
@@ -132,8 +132,8 @@ impl ExtensionMetadata {
     }
 
     /// Converts a logical type, or returns `None` if it is neither GEOMETRY nor GEOGRAPHY.
-    /// `key_value` looks up the file's key-value metadata, and if the definition is missing there,
-    /// it remains a reference.
+    /// `key_value` looks up the file's key-value metadata. If the definition is missing there, the
+    /// reference is kept.
     ///
     /// # Errors
     ///
@@ -162,9 +162,9 @@ impl ExtensionMetadata {
         Ok(Some(Self { crs, edges }))
     }
 
-    /// Returns the logical type. It is a GEOMETRY if the edges are planar, and otherwise a
-    /// GEOGRAPHY. Longitude and latitude of WGS 84 is the default, by whatever name, so we omit it
-    /// for the sake of all readers. An unknown system becomes `srid:0`. WKT is stored unchanged.
+    /// Returns the logical type. Planar edges make a GEOMETRY, all others a GEOGRAPHY. We omit
+    /// longitude and latitude of WGS 84, whatever its name, because it's the default for all
+    /// readers. An unknown system becomes `srid:0`. WKT is stored unchanged.
     #[must_use]
     pub fn logical_type(&self) -> LogicalType {
         let text = match &self.crs {

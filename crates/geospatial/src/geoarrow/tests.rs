@@ -137,8 +137,7 @@ fn what_is_not_understood_is_an_error() {
     );
 }
 
-/// Compares metadata. Each line has texts with one meaning, and different lines have different
-/// meanings.
+/// Compares metadata. Texts on one line are equivalent, and different lines differ in meaning.
 #[test]
 fn metadata_is_the_same_if_its_meaning_is() {
     let albers = format!(r#"{{"crs":{ALBERS},"crs_type":"projjson"}}"#);

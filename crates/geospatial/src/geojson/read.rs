@@ -6,14 +6,13 @@ use serde_json::{Map, Value};
 use crate::wkb::{Dimensions, GeometryKind, GeometryType, MAX_DEPTH, Position, Writer};
 
 /// Appends a geometry object as well-known binary. The result has Z if any position has three
-/// numbers, and then the z of positions with two numbers is NaN. Members that do not belong to a
-/// geometry are ignored.
+/// numbers. In that case, positions with two numbers get a NaN for z. Unknown members are ignored.
 ///
 /// # Errors
 ///
 /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the text is not a geometry
 /// object, if a position has more than three numbers, or if collections are nested deeper than
-/// [`MAX_DEPTH`]. After an error, `out` may end in a part of a geometry.
+/// [`MAX_DEPTH`]. After an error, `out` can end in a partial geometry.
 pub fn read(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let value: Value = serde_json::from_str(text)
         .map_err(|error| Error::argument(format!("the geometry is not JSON: {error}")))?;
@@ -121,7 +120,7 @@ fn position(numbers: &[Value]) -> Result<Position> {
 /// Returns Z if any position inside has three numbers.
 fn dimensions(members: &Map<String, Value>) -> Dimensions {
     fn has_z(value: &Value) -> bool {
-        // This recursion ends, because the depth of parsed JSON is limited.
+        // This recursion is bounded, since `serde_json` limits the depth of parsed JSON.
         match value {
             Value::Array(all) if all.first().is_some_and(Value::is_number) => all.len() > 2,
             Value::Array(all) => all.iter().any(has_z),

@@ -14,8 +14,8 @@ use crate::wkb::{
 /// # Errors
 ///
 /// Fails if the value is not well-known binary, or if GeoJSON cannot represent it because it has M,
-/// an opaque geometry, infinite ordinates, or NaN for x or y. After an error, `out` may end in a
-/// part of a geometry.
+/// an opaque geometry, infinite ordinates, or NaN for x or y. After an error, `out` can end in a
+/// partial geometry.
 pub fn write(value: &[u8], out: &mut String) -> Result<()> {
     let mut json = Json {
         out,
@@ -42,7 +42,7 @@ pub fn write(value: &[u8], out: &mut String) -> Result<()> {
 struct Open {
     kind: Option<GeometryKind>,
     has_part: bool,
-    /// True if it is an object, and false if it is a part of an outer object's coordinates.
+    /// True for an object, false for a part of an outer object's coordinates.
     is_object: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Converts boxes to and from arrays, which have the lower bounds of all dimensions and then the
-//! upper bounds (RFC 7946, section 5).
+//! Converts boxes to and from arrays. An array has the lower bounds of all dimensions first, then
+//! the upper bounds (RFC 7946, section 5).
 
 use herringbone_format::BoundingBox;
 
@@ -21,8 +21,8 @@ pub(super) fn from_numbers(numbers: &[f64]) -> Option<BoundingBox> {
     })
 }
 
-/// Converts a box to numbers. M cannot be written without z, nor before version 2.0, for which
-/// `has_m` is false. In these cases it is omitted.
+/// Converts a box to numbers. M is omitted if there is no z, or if `has_m` is false, as for
+/// versions before 2.0.
 pub(super) fn to_numbers(bbox: &BoundingBox, has_m: bool) -> Vec<f64> {
     let (mut lower, mut upper) = (vec![bbox.xmin, bbox.ymin], vec![bbox.xmax, bbox.ymax]);
     if let Some((zmin, zmax)) = bbox.zmin.zip(bbox.zmax) {

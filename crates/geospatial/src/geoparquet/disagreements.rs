@@ -1,4 +1,4 @@
-//! Compares the metadata with the file.
+//! Checks the metadata against the file.
 
 use herringbone_format::LogicalType;
 
@@ -29,8 +29,8 @@ impl FileColumn<'_> {
 }
 
 impl GeoMetadata {
-    /// Returns all violations of the specification as sentences for people. These concern the
-    /// metadata itself, and also its agreement with the columns at the file's root.
+    /// Returns all violations of the specification, as sentences for people. This checks the
+    /// metadata itself and compares it with the columns at the file's root.
     #[must_use]
     pub fn disagreements(&self, columns: &[FileColumn<'_>]) -> Vec<String> {
         let mut found = Vec::new();
@@ -109,7 +109,7 @@ impl GeoColumn {
         }
     }
 
-    /// Compares the metadata with the file's column.
+    /// Checks the metadata against the file's column.
     fn against(&self, column: &FileColumn<'_>, version: Version, say: &mut impl FnMut(String)) {
         if self.encoding == Encoding::Wkb && !column.is_byte_array {
             say("is WKB in the GeoParquet metadata, but is not an unrepeated BYTE_ARRAY".into());

@@ -2,8 +2,7 @@
 //! key-value metadata.
 //!
 //! [`GeoMetadata::parse`] reads it, [`GeoMetadata::disagreements`] compares it with the file's
-//! columns, and [`GeoMetadata::to_json`] writes it. Members that the specification does not have
-//! are kept.
+//! columns, and [`GeoMetadata::to_json`] writes it. Unknown members are kept.
 
 mod bbox;
 mod disagreements;

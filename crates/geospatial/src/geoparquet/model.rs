@@ -27,7 +27,7 @@ use crate::wkb::{GeometryKind, GeometryType};
 pub struct GeoMetadata {
     /// The version of the specification.
     pub version: Version,
-    /// The column that readers use by default.
+    /// The default column for readers.
     pub primary_column: String,
     /// The geometry columns by name, in the order of the metadata.
     pub columns: Vec<(String, GeoColumn)>,
@@ -44,8 +44,7 @@ impl GeoMetadata {
     }
 }
 
-/// A version of the specification. A patch release or preview counts as the version that it belongs
-/// to.
+/// A version of the specification. Patch releases and previews count as their minor version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Version {
@@ -58,7 +57,7 @@ pub enum Version {
 }
 
 impl fmt::Display for Version {
-    /// Writes the version as the metadata has it, such as `1.1.0`.
+    /// Writes the version in metadata form, such as `1.1.0`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::V1_0 => "1.0.0",
@@ -68,7 +67,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// Members that the specification does not have, unchanged.
+/// Unknown members, kept unchanged so that a rewrite doesn't lose them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Others(pub(super) Map<String, Value>);
 
@@ -85,7 +84,7 @@ impl Others {
 pub struct GeoColumn {
     /// The encoding of the geometries.
     pub encoding: Encoding,
-    /// The geometry types that occur. This is empty if they are not known.
+    /// The geometry types in the column, or empty if they are unknown.
     pub geometry_types: Vec<GeometryType>,
     /// The reference system. It is the default, [undefined](Crs::undefined), or PROJJSON.
     pub crs: Crs,
@@ -142,7 +141,7 @@ impl Encoding {
 }
 
 impl fmt::Display for Encoding {
-    /// Writes the name as the metadata has it, such as `WKB` or `multipolygon`.
+    /// Writes the name in metadata form, such as `WKB` or `multipolygon`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Wkb => f.write_str("WKB"),
@@ -151,24 +150,24 @@ impl fmt::Display for Encoding {
     }
 }
 
-/// A struct column with each row's box. We keep its name and the names of its fields.
+/// A struct column with each row's box. Readers use its bounds to skip row groups and pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Covering {
     /// The name of the column at the root.
     pub column: String,
     /// True if it has `zmin` and `zmax` in addition to `xmin`, `ymin`, `xmax` and `ymax`.
     pub has_z: bool,
-    /// True if a row that crosses the antimeridian has all longitudes in its box, so that `xmin` is
-    /// never above `xmax`. The specification leaves this open, so our files record it in a separate
-    /// member next to the covering.
+    /// True if `xmin` is never above `xmax`, because rows that cross the antimeridian get a box
+    /// with all longitudes. The specification leaves this open, so our files record it in a
+    /// separate member next to the covering.
     pub never_wraps: bool,
 }
 
 impl Covering {
-    /// The name of the member that records `never_wraps`.
+    /// The name of the member for `never_wraps`.
     pub(super) const NEVER_WRAPS: &'static str = "herringbone:covering_never_wraps";
 
-    /// Returns the names of the fields, in the order that writers use.
+    /// Returns the field names, in the order that writers use.
     #[must_use]
     pub fn fields(&self) -> &'static [&'static str] {
         match self.has_z {

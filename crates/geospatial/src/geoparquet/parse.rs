@@ -30,9 +30,9 @@ impl GeoMetadata {
 
     /// Parses the usable part of the text under [`KEY`](super::KEY), and returns its defects as errors.
     ///
-    /// A column is left out if its encoding or its edges are unknown, because then its geometries
-    /// cannot be located. Other members with defects count as missing. A CRS of text is kept as it
-    /// is.
+    /// This leaves out columns with an unknown encoding or unknown edges, since we couldn't locate
+    /// their geometries. Other defective members count as missing, except that a CRS in text form
+    /// is kept as is.
     ///
     /// ```
     /// use herringbone::geospatial::geoparquet::GeoMetadata;
@@ -86,7 +86,7 @@ impl GeoMetadata {
             }
         }
         if is_foreign {
-            // We do not know the rules of other versions, so the rest may not be a defect.
+            // We don't know the rules of other versions, so the rest might not be a defect.
             defects.0.truncate(1);
         }
         let metadata = Self {
@@ -103,7 +103,7 @@ impl GeoMetadata {
 struct Defects(Vec<Error>);
 
 impl Defects {
-    /// Returns the result's value, or the replacement if it is a defect.
+    /// Returns the result's value. For an error, records the defect and returns the replacement.
     fn or<T>(&mut self, result: Result<T>, replacement: T) -> T {
         result.unwrap_or_else(|defect| {
             self.0.push(defect);
@@ -112,13 +112,13 @@ impl Defects {
     }
 }
 
-/// Returns the version. An unknown version counts as the nearest one, because earlier versions had
-/// the same encoding.
+/// Returns the version. An unknown version counts as the nearest known version, since earlier
+/// versions had the same encoding.
 fn version(text: &str, defects: &mut Defects) -> Version {
     let mut parts = text.splitn(3, '.');
     let nearest = match (parts.next(), parts.next()) {
         (Some("1"), Some("0")) => return Version::V1_0,
-        // There are previews of a 1.2, which became 2.0.
+        // There are previews of a 1.2, later released as 2.0.
         (Some("1"), Some(_)) => return Version::V1_1,
         (Some("2"), Some(_)) => return Version::V2_0,
         (Some("0"), _) => Version::V1_0,
@@ -214,8 +214,8 @@ fn geometry_type(name: &str) -> Option<GeometryType> {
     ))
 }
 
-/// Returns the reference system. A text is kept, because it names a system, although not in the
-/// form that the format requires.
+/// Returns the reference system. We keep a text, because it still names a system, even though the
+/// format requires PROJJSON.
 fn crs(members: &mut Members, place: &MemberPath<'_>, defects: &mut Defects) -> Crs {
     let (crs, given) = match members.shift_remove("crs") {
         None => return Crs::default(),
@@ -320,8 +320,8 @@ fn covering(members: &mut Members, place: &MemberPath<'_>) -> Result<Option<Cove
     Ok(Some(covering))
 }
 
-/// Removes an optional member. Some writers use null for a missing member, and null only has a
-/// meaning for `crs`.
+/// Removes an optional member. Some writers use null for a missing member. This is unambiguous
+/// except for `crs`, where null has a meaning.
 fn optional(members: &mut Members, name: &str) -> Option<Value> {
     members
         .shift_remove(name)
@@ -363,7 +363,7 @@ impl std::fmt::Display for MemberPath<'_> {
     /// Writes the path, such as `columns.geometry.crs of the GeoParquet metadata`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         fn path(place: &MemberPath<'_>, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            // This recursion is bounded, because the code only creates paths a few members deep.
+            // This recursion is bounded, since we only create paths a few members deep.
             if let MemberPath::Member(whole, name) = place {
                 path(whole, f)?;
                 if matches!(whole, MemberPath::Member(..)) {

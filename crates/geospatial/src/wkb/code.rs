@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The ordinates that positions have in addition to x and y.
+/// The ordinates of a position in addition to x and y.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Dimensions {
     /// x and y.
@@ -55,7 +55,7 @@ impl Dimensions {
         self.ordinates() * size_of::<f64>()
     }
 
-    /// Returns the number that ISO adds to the kind's code: 0, 1000, 2000 or 3000.
+    /// Returns the ISO offset added to the kind's code: 0, 1000, 2000 or 3000.
     #[must_use]
     pub fn code(self) -> u32 {
         self as u32 * 1000
@@ -97,8 +97,8 @@ pub enum GeometryKind {
     MultiPolygon,
     /// Geometries of any kind.
     GeometryCollection,
-    /// A kind that we recognize and keep, but do not decode. These are curves, surfaces, and future
-    /// additions to ISO. The number is the ISO code without dimensions, from 8 to 999.
+    /// A kind that we keep without decoding it, such as curves, surfaces, and future additions to
+    /// ISO. The number is the ISO code without dimensions, from 8 to 999.
     Opaque(u16),
 }
 
@@ -159,7 +159,7 @@ impl GeometryKind {
         )
     }
 
-    /// Returns true if a geometry of this kind may contain a part of the other kind.
+    /// Returns true if geometries of this kind are allowed to contain a part of the other kind.
     #[must_use]
     pub fn may_contain(self, part: Self) -> bool {
         match self {
@@ -187,7 +187,7 @@ impl GeometryKind {
         })
     }
 
-    /// Converts a name that GeoJSON and GeoParquet use.
+    /// Converts a name from GeoJSON or GeoParquet.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::KNOWN
@@ -225,7 +225,7 @@ impl fmt::Display for GeometryKind {
     }
 }
 
-/// A kind with dimensions. A geometry's code stands for both.
+/// A kind with dimensions, as encoded in a geometry's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GeometryType {
     /// The kind of geometry.
@@ -247,7 +247,7 @@ impl GeometryType {
     #[inline]
     pub fn from_code(code: u32) -> Option<Self> {
         if code < 1000 {
-            // The most frequent codes need no division, so we try them first.
+            // The most common codes need no division, so we try them first.
             return Some(Self::new(GeometryKind::from_code(code)?, Dimensions::Xy));
         }
         let dimensions = Dimensions::ALL.get(usize::try_from(code / 1000).ok()?)?;

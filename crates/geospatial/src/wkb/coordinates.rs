@@ -2,7 +2,7 @@
 
 use super::{ByteOrder, Dimensions};
 
-/// A position. Ordinates that it does not have are NaN.
+/// A position. Missing ordinates are NaN.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Position {
     /// The longitude or easting.
@@ -24,8 +24,8 @@ impl Position {
         m: f64::NAN,
     };
 
-    /// Returns the ordinates that these dimensions have, and their number. Only the first 2 to 4
-    /// entries are valid.
+    /// Returns the ordinates for these dimensions and their count. Only that many entries are valid
+    /// (2 to 4).
     #[must_use]
     pub fn ordinates(&self, dimensions: Dimensions) -> ([f64; 4], usize) {
         let third = if dimensions.has_z() { self.z } else { self.m };
@@ -150,7 +150,7 @@ impl<'a> Coordinates<'a> {
             ([x, y, z], Dimensions::Xyz) => (of(x), of(y), of(z), f64::NAN),
             ([x, y, m], _) => (of(x), of(y), f64::NAN, of(m)),
             ([x, y, z, m], _) => (of(x), of(y), of(z), of(m)),
-            // This is unreachable, because positions have two to four ordinates.
+            // Unreachable, since positions have two to four ordinates.
             _ => return Position::NOWHERE,
         };
         Position { x, y, z, m }

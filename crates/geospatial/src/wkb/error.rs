@@ -6,8 +6,8 @@ use herringbone_format::{Error, ErrorKind};
 
 use super::{GeometryKind, GeometryType};
 
-/// An error, with the byte of the value at which it was found. It does not allocate, because every
-/// value in a column may have one.
+/// An error with its byte offset in the value. It doesn't allocate, because in a bad column every
+/// value might have one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WkbError {
     /// The kind of error.
@@ -31,7 +31,7 @@ pub enum WkbErrorKind {
     ByteOrder(u8),
     /// A code that no geometry type has.
     Code(u32),
-    /// A part has a kind that the whole must not contain.
+    /// A part has a kind that is not allowed in the whole geometry.
     Part {
         /// The kind of the whole geometry.
         whole: GeometryKind,
@@ -40,7 +40,7 @@ pub enum WkbErrorKind {
     },
     /// A geometry has an opaque kind, but the requested operation needs to decode it.
     Opaque(GeometryKind),
-    /// A part has ordinates that the whole does not have, so the output has no place for them.
+    /// A part has ordinates missing from the whole geometry, so the output has no place for them.
     PartDimensions {
         /// The type of the whole geometry.
         whole: GeometryType,

@@ -37,18 +37,19 @@ pub enum Event<'a> {
     /// [nowhere](super::Position::is_nowhere) if the point is empty. A line string has all its
     /// positions, if there are any, and a polygon has the positions of one ring.
     Coordinates(Coordinates<'a>),
-    /// The rest of the value. The geometry that started last is not decoded, so we do not know
-    /// where it ends. No event follows, not even the ends of outer geometries.
+    /// The rest of the value. We can't decode the innermost geometry, so we don't know where it
+    /// ends. No event follows, not even the ends of outer geometries.
     Opaque(&'a [u8]),
     /// The end of a geometry of this type. If this geometry is the value itself, no byte follows.
     End(GeometryType),
 }
 
-/// An iterator over a value's events. It decodes them in one pass over the bytes, without
-/// allocation or recursion, in time proportional to the byte count.
+/// An iterator over a value's events, similar to a streaming parser. It takes a single pass over
+/// the bytes, without allocation or recursion. Use this if you only need the coordinates, or
+/// convert geometries to another form.
 ///
-/// An error is the last item. Note that you may get events before the value turns out not to be
-/// well-known binary.
+/// An error is always the last item. Note that you can get events before the value turns out to be
+/// malformed.
 ///
 /// ```
 /// use herringbone::geospatial::wkb::{Event, Events, GeometryKind};
@@ -68,13 +69,13 @@ pub struct Events<'a> {
     value: &'a [u8],
     at: usize,
     max_depth: usize,
-    /// The geometries that have started but not ended. Entries from `depth` on are meaningless.
+    /// The stack of open geometries. Only the first `depth` entries are valid.
     open: [Open; MAX_DEPTH],
     depth: usize,
     state: State,
 }
 
-/// A geometry that has not ended yet.
+/// An open geometry.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     geometry_type: GeometryType,
@@ -154,7 +155,7 @@ impl<'a> Events<'a> {
     fn inside(&mut self) -> Result<Event<'a>, WkbError> {
         let top = self.depth.saturating_sub(1);
         let Some(open) = self.open.get_mut(top) else {
-            // This is unreachable, because the entry was set when the geometry started.
+            // Unreachable, since the entry was set when the geometry started.
             return Err(self.error(WkbErrorKind::TooDeep(self.max_depth)));
         };
         if open.parts == 0 {

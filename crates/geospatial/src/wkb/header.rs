@@ -1,4 +1,4 @@
-//! Reads the header that a geometry has before its coordinates, with byte order, code and SRID.
+//! Reads a geometry's header, with byte order, code and SRID.
 
 use super::{Dimensions, GeometryKind, GeometryType, WkbErrorKind};
 
@@ -45,7 +45,7 @@ pub struct Header {
     pub parts: u32,
     /// The byte order of the geometry's numbers. Each part has its own byte order.
     pub byte_order: ByteOrder,
-    /// True if the code has flags of the extended form, which Parquet does not allow.
+    /// True if the code has EWKB flags. Parquet doesn't allow them.
     pub is_extended: bool,
     /// The spatial reference identifier, which only the extended form has.
     pub srid: Option<u32>,
@@ -81,9 +81,10 @@ impl Code {
     }
 }
 
-/// Returns the minimum byte count that a geometry's `parts` parts need.
+/// Returns the minimum byte count of a geometry's `parts` parts. A header with more parts than
+/// there is room for is rejected early.
 pub(super) fn fewest_bytes(geometry_type: GeometryType, parts: u32) -> u64 {
-    /// The byte count of the byte order and the code. An opaque geometry may have no more.
+    /// The byte count of the byte order and the code. An opaque geometry can consist of just these.
     const GEOMETRY: u64 = 5;
     /// The byte count of the number of positions.
     const RING: u64 = 4;

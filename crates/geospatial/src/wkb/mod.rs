@@ -8,8 +8,9 @@
 //! ```
 //!
 //! The code is the kind plus 1000 with Z, 2000 with M, or 3000 with both. EWKB is the extended
-//! form, which PostGIS uses and GEOS writes by default. It has flags in the highest bits instead,
-//! and may have an SRID after the code. We read it too, although Parquet only allows the ISO form.
+//! form, used by PostGIS and by default also written by GEOS. It has flags in the highest bits
+//! instead, optionally with an SRID after the code. We read it too, although Parquet only allows
+//! the ISO form.
 
 mod code;
 mod coordinates;

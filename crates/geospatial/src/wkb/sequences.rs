@@ -1,11 +1,10 @@
-//! Gives fast access to the coordinates of most values, without events.
+//! A fast path to the coordinates of most values, without events.
 
 use super::header::ByteOrder;
 use super::{Coordinates, Dimensions, GeometryKind, GeometryType, ReadOptions};
 
 /// Returns the type and coordinates of a line string, or of a polygon with one ring. The value must
-/// have x and y only, be in the ISO form, and have the least significant byte first. Returns `None`
-/// for other values.
+/// be little-endian ISO with x and y only. Returns `None` for any other value.
 #[inline(always)]
 pub(crate) fn only_sequence(value: &[u8]) -> Option<(GeometryType, Coordinates<'_>)> {
     let (kind, coordinates, rest) = first_sequence(value)?;
@@ -21,8 +20,7 @@ fn first_sequence(bytes: &[u8]) -> Option<(GeometryKind, Coordinates<'_>, &[u8])
     // These are the byte order and the code.
     const LINE: u64 = u64::from_le_bytes([1, 2, 0, 0, 0, 0, 0, 0]);
     const POLYGON: u64 = u64::from_le_bytes([1, 3, 0, 0, 0, 0, 0, 0]);
-    // This is one comparison of few instructions, because short sequences have hardly any other
-    // cost.
+    // We compare the whole header at once, since header checks dominate for short sequences.
     let header = u64::from_le_bytes(*bytes.first_chunk()?) & ((1 << 40) - 1);
     let (_, behind) = bytes.split_at_checked(5)?;
     let (kind, positions, rest) = match header {
@@ -44,18 +42,18 @@ fn first_sequence(bytes: &[u8]) -> Option<(GeometryKind, Coordinates<'_>, &[u8])
         }
         _ => return None,
     };
-    // If `usize` has 32 bits, a size that does not fit exceeds the byte count anyway.
+    // A size that overflows a 32-bit `usize` exceeds the byte count anyway.
     let size = usize::try_from(u64::from(positions) * 16).ok()?;
     let (bytes, rest) = rest.split_at_checked(size)?;
     let coordinates = Coordinates::new(bytes, ByteOrder::LittleEndian, Dimensions::Xy);
     Some((kind, coordinates, rest))
 }
 
-/// Calls `see` with a value's coordinates. This is faster than [`Events`](super::Events), which
-/// would return equal coordinates. The other arguments are the kind of the geometry that contains
-/// them, and true for a polygon's outer ring. Returns the value's type. Returns `None` if the value
-/// is a geometry collection, opaque, malformed, or not in the ISO form. Note that `see` may have
-/// been called by then.
+/// Calls `see` with a value's coordinates and returns the value's type. The other arguments of
+/// `see` are the kind of the containing geometry, and true for a polygon's outer ring. The
+/// coordinates are the same as those from [`Events`](super::Events), but this is faster. Returns
+/// `None` if the value is a geometry collection, opaque, malformed, or not in the ISO form. Note
+/// that `see` might already have been called by then.
 #[inline(always)]
 pub(crate) fn for_each_sequence<'a>(
     value: &'a [u8],
@@ -76,7 +74,7 @@ pub(crate) fn for_each_sequence<'a>(
             return rest.0.is_empty().then_some(geometry_type);
         }
     };
-    // Each part takes bytes, so if the count is false, the loop ends early.
+    // Each part consumes bytes, so a wrong count ends the loop early.
     for _ in 0..rest.count(whole)? {
         match first_sequence(rest.0) {
             Some((kind, coordinates, behind)) if kind == parts => {

@@ -20,7 +20,7 @@ use super::{Dimensions, GeometryKind, GeometryType, MAX_DEPTH, Position, Writer}
 /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if geometries are nested deeper
 /// than [`MAX_DEPTH`], or if a geometry has more parts than fit in 32 bits, and with
 /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the meaning of its ordinates is not
-/// known. After an error, `out` may end in a part of a geometry.
+/// known. After an error, `out` can end in a partial geometry.
 pub fn write_geometry(geometry: &impl GeometryTrait<T = f64>, out: &mut Vec<u8>) -> Result<()> {
     whole(geometry, &mut Writer::new(out), MAX_DEPTH)
 }
@@ -142,8 +142,8 @@ fn positions(all: &[Position], geometry_type: GeometryType, writer: &mut Writer<
     }
 }
 
-/// Reads the ordinates according to the position's own dimensions. An ordinate that only the whole
-/// has is NaN.
+/// Reads the ordinates according to the position's own dimensions. Ordinates only present in the
+/// whole geometry become NaN.
 fn position(coord: &impl CoordTrait<T = f64>, dimensions: Dimensions) -> Position {
     let own = self::dimensions(coord.dim()).unwrap_or(dimensions);
     let nth = |has: bool, at: usize| match has {

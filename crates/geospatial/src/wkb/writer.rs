@@ -1,12 +1,11 @@
-//! Writes well-known binary in the form that Parquet requires: ISO, with the least significant byte
-//! first.
+//! Writes well-known binary as Parquet requires it: ISO, with the least significant byte first.
 
 use super::{
     ByteOrder, Coordinates, Event, Events, GeometryKind, GeometryType, Header, Position, WkbError,
     WkbErrorKind,
 };
 
-/// A writer that appends geometries to a byte buffer.
+/// Appends geometries to a byte buffer.
 ///
 /// The result is well-known binary if you follow each [`start`](Self::start) by the announced
 /// number of parts. These are the position of a point, the positions of a line string, the
@@ -36,8 +35,8 @@ impl<'a> Writer<'a> {
         self.number(positions);
     }
 
-    /// Appends a position to the point, line string or ring that has started. It gets the ordinates
-    /// that `geometry_type` has.
+    /// Appends a position to the open point, line string or ring, with the ordinates of
+    /// `geometry_type`.
     pub fn position(&mut self, position: Position, geometry_type: GeometryType) {
         let (ordinates, count) = position.ordinates(geometry_type.dimensions);
         for ordinate in ordinates.iter().take(count) {
@@ -45,7 +44,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Appends positions that come from another value.
+    /// Appends positions from another value.
     pub fn coordinates(&mut self, coordinates: &Coordinates<'_>) {
         match coordinates.byte_order() {
             ByteOrder::LittleEndian => self.out.extend_from_slice(coordinates.bytes()),
@@ -60,7 +59,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Starts an opaque geometry. It keeps its byte order, because we do not know where its numbers
+    /// Starts an opaque geometry. It keeps its byte order, since we don't know where its numbers
     /// are.
     fn start_opaque(&mut self, header: &Header) {
         let code = header.geometry_type.code();
@@ -81,15 +80,15 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Appends a value in the ISO form, with the least significant byte first. An SRID is omitted,
-/// because in Parquet the column defines the reference system.
+/// Appends a value in the ISO form, with the least significant byte first. SRIDs are omitted, since
+/// the column defines the reference system in Parquet.
 ///
 /// An [opaque](Event::Opaque) geometry is copied unchanged.
 ///
 /// # Errors
 ///
 /// Fails if the value is not well-known binary, or if it contains an opaque geometry in the
-/// extended form. After an error, `out` may end in a part of a value.
+/// extended form. After an error, `out` can end in a partial value.
 pub fn write_iso(value: &[u8], out: &mut Vec<u8>) -> Result<(), WkbError> {
     out.reserve(value.len());
     let mut writer = Writer::new(out);

@@ -4,14 +4,14 @@ use herringbone_format::{Error, Result};
 
 use crate::wkb::{Dimensions, GeometryKind, GeometryType, MAX_DEPTH, Position, Writer};
 
-/// Appends a text as well-known binary. Words may have any letter case, and dimensions may follow
-/// the name directly (`POINTZ`). The points of a MULTIPOINT may lack their parentheses.
+/// Appends a text as well-known binary. Words are case-insensitive, and dimensions can follow the
+/// name directly (`POINTZ`). The parentheses around a MULTIPOINT's points are optional.
 ///
 /// # Errors
 ///
 /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the text is not well-known
-/// text, or if collections are nested deeper than [`MAX_DEPTH`]. After an error, `out` may end in a
-/// part of a geometry.
+/// text, or if collections are nested deeper than [`MAX_DEPTH`]. After an error, `out` can end in a
+/// partial geometry.
 pub fn read(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let mut parser = Parser { text, at: 0, out };
     parser.geometry(MAX_DEPTH)?;
@@ -90,7 +90,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Parses `EMPTY` or `(…, …)`, and stores the count in the last four bytes written before it.
+    /// Parses `EMPTY` or `(…, …)`, patching the count into the four bytes before it.
     fn list(&mut self, mut part: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
         if self.eats_empty() {
             return Ok(());
@@ -100,7 +100,7 @@ impl<'a> Parser<'a> {
         let mut count = 0_u32;
         loop {
             part(self)?;
-            // No text is long enough for more parts than that.
+            // No text is long enough to have more parts.
             count = count.saturating_add(1);
             if !self.eats(',') {
                 break;
@@ -173,7 +173,7 @@ impl<'a> Parser<'a> {
         is_empty
     }
 
-    /// Consumes the next letters, and returns them.
+    /// Consumes and returns the next letters.
     fn word(&mut self) -> &'a str {
         self.peek();
         let rest = self.rest();
@@ -198,7 +198,7 @@ impl<'a> Parser<'a> {
         is
     }
 
-    /// Skips white space, and returns the next character without consuming it.
+    /// Skips white space and returns the next character without consuming it.
     fn peek(&mut self) -> Option<char> {
         let rest = self.rest();
         let trimmed = rest.trim_start();

@@ -7,14 +7,14 @@ use crate::wkb::{
     Position, WkbError, WkbErrorKind,
 };
 
-/// Appends a value as text. Each number is the shortest that parses to the same bits, and missing
-/// ordinates are `NaN`.
+/// Appends a value as text. Numbers are written in the shortest form that round-trips, and missing
+/// ordinates as `NaN`.
 ///
 /// # Errors
 ///
 /// Fails if the value is not well-known binary, or has an [opaque](Event::Opaque) geometry. Also
 /// fails if a part of a multi-geometry has ordinates that the whole does not have, because the text
-/// cannot represent them. After an error, `out` may end in a part of a text.
+/// cannot represent them. After an error, `out` can end in partial text.
 pub fn write(value: &[u8], out: &mut String) -> Result<(), WkbError> {
     let mut text = Text {
         out,
@@ -72,7 +72,8 @@ impl Text<'_> {
                 // Writing to a string does not fail.
                 write!(self.out, "{geometry_type} ").ok();
             }
-            // Parts of multi-geometries have no tag, so they take the dimensions of the whole.
+            // Parts of multi-geometries have no tag, so they use the dimensions of the whole
+            // geometry.
             Some(whole) => {
                 let part = geometry_type;
                 if whole.dimensions.union(part.dimensions) != whole.dimensions {
@@ -162,7 +163,7 @@ impl Text<'_> {
 
 /// Writes a number, such as `0.1`, `-0`, `1e300`, `NaN` or `inf`.
 pub(crate) fn write_number(number: f64, out: &mut String) {
-    /// The numbers that we write without an exponent. Others would consist mostly of zeros.
+    /// The range of numbers written without an exponent. Others would consist mostly of zeros.
     const PLAIN: std::ops::Range<f64> = 1e-4..1e17;
     // Writing to a string does not fail.
     if number == 0.0 || !number.is_finite() || PLAIN.contains(&number.abs()) {

@@ -4,7 +4,7 @@ use herringbone_format::{Error, Result};
 
 use super::{DuplicateFields, VariantBuilder};
 
-/// Whether a name is already used in the open object, as far as the builder can tell cheaply.
+/// The cheap answer to "does the open object already have this name?"
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Seen {
     No,

@@ -98,7 +98,7 @@ pub struct VariantExtension {
     column_shreddings: Vec<(String, Shredding)>,
 }
 
-/// How to shred written values.
+/// The shredding strategy for written values.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Shredding {

@@ -52,7 +52,7 @@ pub enum Fractions {
     Double,
 }
 
-/// What to do with numbers of more than 38 digits, including digits after the point. No decimal
+/// The handling of numbers with more than 38 digits, including digits after the point. No decimal
 /// type can hold them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -64,7 +64,7 @@ pub enum LargeNumbers {
     Double,
 }
 
-/// How to write NaN and the infinities, since JSON has no numbers for them.
+/// The JSON form of NaN and the infinities, since JSON has no numbers for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum NonFinite {

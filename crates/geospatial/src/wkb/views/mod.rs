@@ -1,8 +1,8 @@
 //! Presents values as geometries to other crates, through the traits of the crate `geo-traits`.
 //!
-//! Creating a view checks the whole value. Coordinates stay in the value's bytes and are read from
-//! there. A geometry of parts records where each part starts, so that the hundredth ring is as fast
-//! to access as the first. This takes one entry per part, but none for the coordinates of a line.
+//! Creating a view checks the whole value. Coordinates are read from the value's bytes on access. A
+//! geometry with parts keeps an index of them, so that the hundredth ring is as fast to access as
+//! the first. The index has one entry per part, but none for a line's coordinates.
 //!
 //! ```
 //! use geo_traits::{GeometryTrait, GeometryType, LineStringTrait, CoordTrait};
@@ -111,8 +111,8 @@ impl<'a> Geometry<'a> {
             Event::Start(header) => geometry(&mut events, header)?,
             _ => return Err(ended(&events)),
         };
-        // A value must end with its geometry. We need no check here, because trailing bytes are an
-        // error that the geometry's end reports.
+        // No need to check for trailing bytes, since the geometry's end event already reports them
+        // as an error.
         Ok(geometry)
     }
 }
@@ -191,8 +191,8 @@ fn parts<'a, P>(
 }
 
 impl<P> Parts<P> {
-    /// Creates an empty list. We do not trust the count in the header, so memory is only allocated
-    /// for parts actually read.
+    /// Creates an empty list. We don't trust the header's count, so we only allocate memory for
+    /// parts actually read.
     fn of(header: Header) -> Self {
         Self {
             dimensions: header.geometry_type.dimensions,
@@ -208,8 +208,8 @@ fn next<'a>(events: &mut Events<'a>) -> Result<Event<'a>, WkbError> {
     }
 }
 
-/// Returns the error for an impossible state, because each start has an end, and only events that
-/// fit the kind lie between the two.
+/// Returns the error for an unexpected event. It can't happen in practice, since each start has an
+/// end, with only events of the right kind in between.
 fn ended(events: &Events<'_>) -> WkbError {
     WkbError {
         kind: WkbErrorKind::Truncated { missing: 1 },

@@ -1,5 +1,5 @@
-//! Implements the `geo-traits` traits for each view, and also for references to views, because
-//! geometries of parts return these.
+//! Implements the `geo-traits` traits for each view. References to views implement them too,
+//! because geometries with parts return references.
 //!
 //! The traits check for indexes past the last part. If such an index gets here all the same, the
 //! result is an empty part, or NaN.
