@@ -9,15 +9,16 @@ pub enum Error {
     Options(String),
     /// The bytes are malformed or not supported, or the format has no form for a value.
     Data(String),
-    /// A JSON column looked like dates in the first rows, but a later row has another text. The
-    /// caller can read again and take the column as text.
+    /// A JSON column looked like dates in the first rows, but a later row isn't a date. The caller
+    /// can read the file again with the column as text.
     NotADate {
         /// The column's path.
         column: String,
         /// The complete message.
         message: String,
     },
-    /// A file exceeds a limit. The caller knows the option that raises the limit.
+    /// A file exceeds a limit. The caller knows the option to raise it and can add that to the
+    /// message.
     Limit {
         /// The file's name.
         file: String,
@@ -45,7 +46,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Returns user input for use in an error. If it is long, only its beginning is returned.
+/// Returns user input for an error message, truncated if it is long.
 pub fn shortened(text: &str) -> String {
     const MAX_CHARACTERS: usize = 100;
     match text.char_indices().nth(MAX_CHARACTERS) {

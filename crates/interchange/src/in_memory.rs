@@ -1,4 +1,4 @@
-//! Converts text to record batches and back, in memory. These functions are for tests and fuzzing.
+//! Converts text to record batches and back, in memory. This is only meant for tests and fuzzing.
 
 use herringbone::Limits;
 use herringbone_arrow::array::RecordBatch;
@@ -18,7 +18,7 @@ pub enum Format {
     JsonLines,
 }
 
-/// Reads the schema and the rows of a text. If there is no `schema`, it is inferred from the first
+/// Reads the schema and the rows of a text. Without a `schema`, infers it from the first
 /// `infer_rows` rows.
 ///
 /// # Errors
@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads JSON lines as a column `a` of this type, writes them again, and compares the texts.
+    /// Round-trips JSON lines through a column `a` of this type.
     fn come_back(data_type: DataType, lines: &str) {
         let schema: SchemaRef = Arc::new(Schema::new(vec![Field::new("a", data_type, true)]));
         let text = lines

@@ -7,10 +7,10 @@
 //!
 //! [`read`] infers or takes a schema, and makes arrays from texts. [`mod@write`] prints the values
 //! in arrays, and rows in a format. [`in_memory`] does both with bytes in memory. No function opens
-//! a file or prints, so callers pass [`read::Bytes`] and a [`write::TextOutput`].
+//! a file or prints. Instead, callers pass [`read::Bytes`] and a [`write::TextOutput`].
 //!
 //! This crate is part of the [`herringbone`](https://docs.rs/herringbone) workspace. Its API is for
-//! the command and for fuzzing, so errors name those options of the command that help.
+//! the command and for fuzzing, so error messages refer to the command's options.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]

@@ -4,8 +4,8 @@
 //! array ── render ──► text ── Column of `load::value` ──► array
 //! ```
 //!
-//! The exceptions are changes for which users write a cast. A fraction becomes the nearest
-//! floating-point number, a timestamp becomes its date or its time of day, whole numbers in
+//! The exceptions are lossy changes that users ask for by writing a cast. A fraction becomes the
+//! nearest floating-point number, a timestamp becomes its date or its time of day, whole numbers in
 //! floating-point columns become integers, and times without a zone are taken to be in UTC.
 
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct Cast {
     rule: Rule,
 }
 
-/// The change that a text needs on the way to its new type.
+/// A text rewrite on the way to the new type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
     Unchanged,
@@ -35,7 +35,7 @@ enum Rule {
     DateOf,
     /// A timestamp becomes its time of day.
     TimeOf,
-    /// A date becomes its midnight by appending this suffix.
+    /// A date becomes its midnight, by appending this suffix.
     Midnight(&'static str),
     /// A timestamp in UTC becomes one without a zone.
     WithoutZone,
@@ -97,8 +97,8 @@ impl Cast {
             text.clear();
             values.text(row, &mut text);
             let scalar = match is_text {
-                // Timestamps treat digits in a cell as a count of units, but digits in text may be
-                // a year.
+                // Timestamps treat digits in a cell as a count of units, but digits in text might
+                // be a year.
                 true => Scalar::Text(self.changed(&mut text)),
                 false => Scalar::Cell(self.changed(&mut text)),
             };
@@ -107,7 +107,7 @@ impl Cast {
         slot.finish().map_err(failure)
     }
 
-    /// Returns the text in the form that the new type has.
+    /// Returns the text in the new type's form.
     fn changed<'t>(&self, text: &'t mut String) -> &'t str {
         match self.rule {
             Rule::Unchanged => text,

@@ -1,32 +1,32 @@
-//! Decodes text from another encoding than UTF-8 while it is read.
+//! Decodes text in encodings other than UTF-8, on the fly.
 
 use std::io::{self, Read};
 
 use encoding_rs::{Decoder, DecoderResult, Encoding};
 
-/// The byte count of the buffers.
+/// The buffer size in bytes.
 const BUFFER: usize = 64 << 10;
 
-/// A reader that returns a text as UTF-8.
+/// A reader that transcodes text to UTF-8.
 pub(super) struct Decoded<R> {
     input: R,
     encoding: &'static Encoding,
     decoder: Decoder,
-    /// The bytes read so far. Those before `raw_at` are decoded.
+    /// The input buffer. Bytes before `raw_at` are already decoded.
     raw: Vec<u8>,
     raw_at: usize,
-    /// True if there are no more bytes to read.
+    /// True at the end of the input.
     is_last: bool,
     /// True if everything is decoded.
     is_done: bool,
-    /// The decoded text. The part before `at` has been returned.
+    /// The output buffer. Text before `at` has already been returned.
     text: Vec<u8>,
     at: usize,
 }
 
 impl<R: Read> Decoded<R> {
-    /// Creates a reader for the text in `input`. If there is a byte order mark, it decides instead
-    /// of `encoding`.
+    /// Creates a reader for the text in `input`. A byte order mark takes precedence over
+    /// `encoding`.
     pub(super) fn new(input: R, encoding: &'static Encoding) -> Self {
         Self {
             input,
@@ -95,7 +95,7 @@ mod tests {
         Ok(text)
     }
 
-    /// Python's `bytes.decode` returns these expected texts.
+    /// The expected texts are from Python's `bytes.decode`.
     #[test]
     fn texts_become_utf8() {
         for (bytes, label, expected) in [

@@ -1,6 +1,7 @@
-//! Detects files in other formats by their first bytes, and has advice for the user.
+//! Detects files in foreign formats by their magic numbers, so that the error can tell the user how
+//! to convert them.
 
-/// A format that a command cannot read.
+/// A format that the command can't read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Foreign {
     /// The format's name.
@@ -9,10 +10,10 @@ pub struct Foreign {
     advice: &'static str,
 }
 
-/// The maximum byte count of a mark.
+/// The maximum size of a magic number in bytes.
 pub const LONGEST_MARK: u64 = 16;
 
-/// The marks at the beginning of files, with the names of their formats, and advice.
+/// Magic numbers, each with the format's name and advice.
 const FORMATS: &[(&[u8], &str, &str)] = &[
     (
         b"\x1f\x8b",
@@ -95,7 +96,7 @@ const FORMATS: &[(&[u8], &str, &str)] = &[
 pub(super) const NOT_UTF8: &str = "text that is not UTF-8; `iconv -f WINDOWS-1252 -t UTF-8` makes UTF-8 \
                                    of the usual text of Windows";
 
-/// Returns the format of a file that begins with a known mark.
+/// Returns the format of a file with a known magic number.
 pub fn foreign(beginning: &[u8]) -> Option<Foreign> {
     let mut formats = FORMATS.iter();
     let found = formats.find(|(mark, ..)| beginning.starts_with(mark));
@@ -111,14 +112,14 @@ pub enum TextKind {
     Other,
 }
 
-/// Guesses the kind of text in a file without a magic number, from its first bytes.
+/// Guesses the kind of text from the first bytes of a file without a magic number.
 pub fn text_kind(beginning: &[u8]) -> Option<TextKind> {
     let beginning = beginning
         .strip_prefix("\u{feff}".as_bytes())
         .unwrap_or(beginning);
     let text = match str::from_utf8(beginning) {
         Ok(text) => text,
-        // The bytes may end inside a character.
+        // The sample can end inside a character.
         Err(error) if error.error_len().is_none() => {
             str::from_utf8(beginning.get(..error.valid_up_to())?).ok()?
         }

@@ -6,9 +6,9 @@
 //! {"id": 7, "links": [], "a": 1, "geometry": "AQEAAAA…"}     a row, the geometry in well-known binary
 //! ```
 //!
-//! Each property becomes a column with its name, and so does each other member of a Feature. If a
-//! property has the name of such a member, it gets a number, so the property `id` becomes `id_1`,
-//! and `geometry` becomes `geometry_1`.
+//! Each property becomes a column with its name, and so does each other member of a Feature. A
+//! number resolves name clashes between the two. For example, the property `id` becomes `id_1`, and
+//! `geometry` becomes `geometry_1`.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -84,8 +84,7 @@ pub fn geojson<'a>(stream: Stream, mut options: TextOptions<'a>) -> Result<Rows<
     })
 }
 
-/// Returns the field for geometries in longitude and latitude, because GeoJSON has these
-/// coordinates.
+/// Returns the geometry field. GeoJSON coordinates are always longitude and latitude.
 fn geometry(data_type: DataType) -> Field {
     let metadata = ExtensionMetadata {
         crs: Some(ExtensionCrs::AuthorityCode(crs::DEFAULT.to_owned())),
@@ -124,16 +123,16 @@ fn with_geometry(schema: &Schema) -> Result<Schema> {
     Ok(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
-/// The columns of those properties whose names are taken.
+/// Renamed columns, for properties whose name is already taken by a member.
 #[derive(Default)]
 struct Columns {
-    /// The renamed properties with their columns, sorted.
+    /// The renamed properties and their columns, sorted.
     renamed: Vec<(String, String)>,
 }
 
 impl Columns {
-    /// Assigns columns to the properties in a sample. Anything but a Feature is ignored here,
-    /// because the reader reports it later.
+    /// Assigns columns to the properties in a sample. Anything but a Feature is skipped here, since
+    /// the row reader reports it later.
     fn of<'t>(sample: impl Iterator<Item = &'t [u8]>) -> Self {
         let mut properties: HashSet<String> = HashSet::new();
         let mut others: HashSet<String> = HashSet::from([GEOMETRY.to_owned()]);
@@ -150,7 +149,7 @@ impl Columns {
                 properties.insert(name);
                 Ok(())
             });
-            // The reader of the rows reports this error later.
+            // The row reader reports this error later.
             seen.unwrap_or_default();
         }
         let mut clashes: Vec<&String> = properties.intersection(&others).collect();
@@ -207,7 +206,7 @@ struct Parts<'t> {
     type_: Option<String>,
     geometry: Option<&'t str>,
     properties: Option<&'t str>,
-    /// The identifier, and all members that the specification does not have.
+    /// The identifier and all foreign members.
     others: Vec<(String, &'t str)>,
 }
 
@@ -229,8 +228,8 @@ impl Columns {
             before = ',';
             push_quoted(row, name);
             row.push(':');
-            // We replace line ends between tokens, because they would be counted as lines of the
-            // file.
+            // We replace line ends between tokens, since they would throw off the line numbers in
+            // errors.
             row.extend(
                 value
                     .chars()
@@ -268,7 +267,7 @@ fn parts(text: &str) -> Result<Parts<'_>, String> {
             "type" => parts.type_ = Some(value.trim_matches('"').to_owned()),
             "geometry" => parts.geometry = Some(value),
             "properties" => parts.properties = Some(value),
-            // We leave out the box, because it follows from the geometry.
+            // We leave out the box, since it follows from the geometry.
             "bbox" => {}
             "crs" => check_crs(value)?,
             _ => parts.others.push((name, value)),
@@ -278,8 +277,7 @@ fn parts(text: &str) -> Result<Parts<'_>, String> {
     Ok(parts)
 }
 
-/// Checks the members of a FeatureCollection, and returns the names of members that rows do not
-/// contain.
+/// Checks a FeatureCollection's members. Returns the names of dropped members.
 fn collection(text: &str) -> Result<Vec<String>, String> {
     let (mut type_, mut others) = (None, Vec::new());
     for_each_member(text, "a FeatureCollection", &mut |name, value| {

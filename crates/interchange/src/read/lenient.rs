@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-/// The maximum number of listed losses.
+/// The maximum number of reported losses. Beyond this, we only count.
 const REPORTED: u64 = 5;
 
-/// The treatment of rows and values that cannot be read.
+/// Options for skipping over bad rows or values instead of failing at the first one.
 #[derive(Clone)]
 pub struct Lenient {
-    /// True if a value becomes null when its column cannot hold it. If false, its row is left out.
+    /// True to replace a bad value with null. Otherwise, its row is left out.
     pub nulls: bool,
-    /// The callback that gets the description of a loss.
+    /// The callback for the description of a loss.
     pub report: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
-/// The losses in a text. When this is dropped, it reports how many there are in all, if they exceed
-/// the list.
+/// The losses in a text. On drop, it reports the total if some losses weren't listed.
 pub(super) struct Losses {
     name: String,
     lenient: Lenient,
@@ -33,7 +32,7 @@ impl Losses {
         }
     }
 
-    /// Returns true if a value becomes null when its column cannot hold it.
+    /// Returns true if bad values become null.
     pub(super) fn makes_nulls(&self) -> bool {
         self.lenient.nulls
     }

@@ -46,11 +46,11 @@ use crate::error::{Error, Result};
 
 /// A source of rows.
 pub struct Rows<'a, E = Error> {
-    /// The schema that all batches have.
+    /// The schema of all batches.
     pub schema: SchemaRef,
     /// The rows, in order.
     pub batches: Box<dyn Iterator<Item = Result<RecordBatch, E>> + 'a>,
-    /// The amount of work until the last row.
+    /// The total amount of work, for showing progress.
     pub work: Work,
 }
 
@@ -95,11 +95,11 @@ fn until_error<'a>(
 /// The maximum number of rows in a batch from text.
 const BATCH_ROWS: usize = 8192;
 
-/// The maximum number of text bytes in a batch. The last row is not counted.
+/// The maximum number of text bytes in a batch. The last row can overshoot it.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// Returns the maximum number of text bytes in a row. All of them may belong to a single value, so
-/// offsets of 32 bits must reach its end.
+/// Returns the maximum number of text bytes in a row. Since a single value could take all of them,
+/// they must fit in 32-bit offsets.
 fn max_row_bytes(limits: &Limits) -> usize {
     limits.batch_column_bytes.min(i32::MAX as usize)
 }
@@ -125,32 +125,31 @@ const GIVEN: &str = "; --on-error skip leaves out such rows, and --on-error null
 pub struct TextOptions<'a> {
     /// The schema, if one is given.
     pub schema: Option<SchemaRef>,
-    /// The number of rows from which the schema is inferred.
+    /// The number of rows to infer the schema from.
     pub infer_rows: usize,
-    /// The columns whose types are given.
+    /// The columns with given types.
     pub types: Vec<Field>,
-    /// The callback that gets notes to the user.
+    /// The callback for notes to the user.
     pub note: &'a dyn Fn(&str),
-    /// True if CSV has a line of names.
+    /// True if CSV has a header.
     pub header: bool,
     /// The delimiter in CSV, or `None` to detect it.
     pub delimiter: Option<u8>,
-    /// The text of a null in CSV, when it has no quotes.
+    /// The unquoted text of a null in CSV.
     pub null: String,
     /// The number of lines before the CSV begins.
     pub skip_lines: usize,
     /// The first character of comment lines in CSV.
     pub comment: Option<u8>,
-    /// The key under which JSON has its array of rows, or `None` if the objects themselves are
-    /// rows.
+    /// The key of the row array in JSON, or `None` if the objects themselves are rows.
     pub json_path: Option<String>,
-    /// The JSON columns whose texts become dates.
+    /// The JSON columns eligible for dates.
     pub json_dates: JsonDates,
-    /// The treatment of bad rows, or `None` if they are errors.
+    /// Options for skipping bad rows, or `None` to fail on them.
     pub lenient: Option<Lenient>,
     /// The notation of numbers and dates in CSV.
     pub dialect: Dialect,
-    /// Limits on the memory and work that a text may cause.
+    /// Limits on the memory and work for a text, which matter for untrusted input.
     pub limits: &'a Limits,
 }
 

@@ -1,16 +1,16 @@
-//! Finds the type that holds all numbers in a column.
+//! Infers a column's numeric type.
 
 use herringbone_arrow::schema::DataType;
 
 use super::value::number::Number;
 
-/// For decimals of 128 and 256 bits, the maximum number of digits, with the precision.
+/// The maximum number of digits and the precision of 128-bit and 256-bit decimals.
 const DIGITS: [(usize, u8); 2] = [(38, 38), (76, 76)];
 
-/// The maximum number of digits that we inspect. Apart from zeros, no type can hold more.
+/// The maximum number of digits to inspect. No type can hold more, except for zeros.
 const MAX_DIGITS: usize = 800;
 
-/// Properties that a set of numbers has in common.
+/// Common properties of a set of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Numbers {
     /// True if no number has a point or an exponent, or is a negative zero.
@@ -54,8 +54,7 @@ impl Numbers {
             Some(size) if size < 1 << 53 => true,
             _ => {
                 let (digits, power) = number.significant();
-                // We build this text from the digits, so that the original text need not be parsed
-                // again.
+                // We build this text from the digits, which saves parsing the original text again.
                 let text = format!("0.{digits}0e{}", power + 1);
                 let value = text.parse().unwrap_or(f64::INFINITY);
                 number.is_exact_as(value)

@@ -1,7 +1,7 @@
-//! Computes the minimum size that rows have because of their types.
+//! Computes the minimum size of rows due to their types.
 //!
-//! If a type has a fixed size, a null takes as many bytes as any value, but none in the text. So if
-//! the type is given, a short text can cause rows of any size.
+//! In a fixed-size type, a null takes as many bytes as any value, but none in the text. So with a
+//! given type, a short text could cause rows of any size. We shrink batches to compensate.
 
 use herringbone::Limits;
 use herringbone_arrow::schema::{DataType, Schema};
@@ -11,8 +11,8 @@ use super::{BATCH_BYTES, BATCH_ROWS};
 /// The approximate byte count of a slot of any other type.
 const SLOT: u64 = 8;
 
-/// Returns the maximum number of rows per batch, so that their minimum size is at most
-/// [`BATCH_BYTES`]. The result is at least one.
+/// Returns the maximum number of rows per batch, keeping their minimum size within [`BATCH_BYTES`]
+/// if possible. The result is at least one.
 ///
 /// # Errors
 /// Fails if a null in some column is larger than the limit `batch_column_bytes`.

@@ -9,13 +9,14 @@ use crate::error::{Error, Result};
 /// The maximum byte count of a sample, even if the text is a single long line.
 const MAX_SAMPLE_BYTES: usize = 64 << 20;
 
-/// The byte count of the read buffer.
+/// The read buffer's size in bytes.
 const BUFFER: usize = 256 << 10;
 
-/// The mark that some programs put before UTF-8.
+/// The byte order mark, written before UTF-8 by some programs.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// A text, with a sample of its beginning.
+/// A text with a sample of its beginning. We inspect the sample first, then parse the whole text
+/// from its start.
 pub(super) struct Sample {
     pub(super) text: Vec<u8>,
     /// True if the sample is the whole text.
@@ -24,7 +25,7 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// Starts a text, and skips its byte order mark.
+    /// Starts a text, skipping any byte order mark.
     ///
     /// # Errors
     /// Fails with [Data](crate::Error::Data) if the first bytes belong to another format, and with
@@ -48,8 +49,8 @@ impl Sample {
         })
     }
 
-    /// Skips lines, and returns their number, which is smaller if the text ends. You must call this
-    /// before [`read`](Self::read).
+    /// Skips lines, returning how many there were. The text can have fewer than `count`. You must
+    /// call this before [`read`](Self::read).
     ///
     /// # Errors
     /// Fails with [System](crate::Error::System) if the text cannot be read, and with
@@ -91,8 +92,8 @@ impl Sample {
         }
     }
 
-    /// Reads lines until `enough` returns true. `enough` gets each line, or a part of it if it is
-    /// long.
+    /// Reads lines until `enough` returns true. `enough` is called with each line, or with parts of
+    /// a long line.
     ///
     /// # Errors
     /// Fails with [Data](crate::Error::Data) if `enough` returns an error, and with
@@ -136,8 +137,8 @@ impl Sample {
     }
 }
 
-/// A reader that returns the sample and then the rest of the text. It drops the sample once it has
-/// been read.
+/// A reader for the sample and then the rest of the text. It frees the sample's memory after
+/// reading it.
 struct Whole {
     text: Vec<u8>,
     at: usize,

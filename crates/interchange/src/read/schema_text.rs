@@ -9,8 +9,8 @@
 //! "#CHROM": Utf8
 //! ```
 //!
-//! A name in quotes is a JSON string. Names need quotes if they have line ends, or begin with `#`,
-//! a blank or a quote.
+//! A name in quotes is a JSON string. Names need quotes if they contain line ends or begin with
+//! `#`, a blank or a quote.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -28,12 +28,12 @@ use crate::error::shortened;
 /// The maximum nesting depth of fields.
 const DEPTH: usize = 64;
 
-/// The maximum nesting depth inside the text of one type. It is limited, because parsing and
+/// The maximum nesting depth inside the text of one type. We have to limit it, because parsing and
 /// dropping a type recurse for each level.
 const TYPE_DEPTH: usize = 100;
 
-/// Parses a schema with one field per line, and each level of inner fields indented by two more
-/// spaces. Empty lines and lines that begin with `#` are ignored.
+/// Parses a schema with one field per line, indenting each level of inner fields by two more
+/// spaces. Empty lines and lines starting with `#` are ignored.
 ///
 /// # Errors
 /// Fails with a message about the malformed line.
@@ -85,7 +85,7 @@ pub fn data_type_of(text: &str) -> Result<DataType, String> {
 }
 
 /// Returns the maximum number of parentheses open at once in a type's text. We count like Arrow's
-/// parser, so parentheses in quotes do not count, and a backslash in quotes escapes the next quote.
+/// parser: parentheses in quotes don't count, and a backslash in quotes escapes the next quote.
 fn depth(text: &str) -> usize {
     let (mut open, mut most, mut quote, mut is_escaped) = (0_usize, 0, None, false);
     for character in text.chars() {
@@ -358,8 +358,8 @@ mod tests {
         for text in [
             lists(101),
             "List(".repeat(100_000),
-            // Parentheses in a field's name close nothing. A `\` escapes the next quote, even if
-            // other characters come between.
+            // Parentheses in a field's name don't count. A `\` escapes the next quote, even with
+            // other characters in between.
             "Struct(\"))\": ".repeat(100_000),
             "Struct(\"a\\b\"))\": ".repeat(100_000),
             "Map(\"')\": Struct(".repeat(100_000),

@@ -20,7 +20,7 @@ impl<T: Read + Seek + Send> ReadSeek for T {}
 pub enum Bytes {
     /// A file with random access, and its byte count.
     File(Box<dyn ReadSeek>, u64),
-    /// A pipe, or another file without random access.
+    /// A pipe or another file without random access.
     Pipe(Box<dyn Read + Send>),
 }
 
@@ -43,7 +43,7 @@ impl Read for Bytes {
     }
 }
 
-/// A file to read from its beginning to its end.
+/// A file to read sequentially.
 pub struct Stream {
     /// The file's name in errors.
     pub name: String,
@@ -103,8 +103,8 @@ impl Stream {
         }
     }
 
-    /// Unpacks the bytes if they are compressed with gzip or Zstandard. A later read fails if there
-    /// are too many of them.
+    /// Decompresses gzip or Zstandard, leaving other bytes alone. A later read fails if the limits
+    /// are exceeded, which protects against decompression bombs.
     ///
     /// # Errors
     /// Fails with [System](crate::Error::System) if the first bytes cannot be read.
@@ -114,7 +114,7 @@ impl Stream {
         Ok(self)
     }
 
-    /// Decodes the bytes to UTF-8. If they have a byte order mark, they are in the mark's encoding.
+    /// Decodes the bytes to UTF-8. A byte order mark takes precedence over `encoding`.
     pub fn decoded(mut self, encoding: &'static encoding_rs::Encoding) -> Self {
         self.bytes = Box::new(Decoded::new(self.bytes, encoding));
         self
@@ -135,8 +135,7 @@ impl Stream {
     }
 }
 
-/// Returns the failure of reading a text. An error about invalid data is a data error, and all
-/// others are system errors.
+/// Converts a read error. Invalid data becomes a data error, and everything else a system error.
 pub(super) fn unreadable(name: &str, error: &io::Error) -> Error {
     let text = format!("{name}: {error}");
     match error.kind() {

@@ -1,4 +1,4 @@
-//! Parses names of types as in SQL, and Arrow's names in any letter case.
+//! Parses SQL type names and, case-insensitively, Arrow's type names.
 
 use herringbone_arrow::schema::{DataType, IntervalUnit, TimeUnit};
 
@@ -44,7 +44,7 @@ const ARROW: [&str; 38] = [
     "Dictionary",
 ];
 
-/// Returns the type with this name in SQL, or in Arrow with another letter case.
+/// Returns the type with this SQL name or case-insensitive Arrow name.
 pub(super) fn other_name(text: &str) -> Option<DataType> {
     let lower = text.trim().to_ascii_lowercase();
     let (name, arguments) = match lower.split_once('(') {
@@ -101,7 +101,7 @@ fn of_sql(name: &str, arguments: Option<&str>) -> Option<DataType> {
         "interval" if arguments.is_none() => T::Interval(IntervalUnit::MonthDayNano),
         _ => return None,
     };
-    // The length of text does not matter, so we ignore it.
+    // We ignore the length of text types, since Arrow has no such limit.
     let is_text =
         plain == T::Utf8 && arguments.is_some_and(|argument| argument.parse::<u32>().is_ok());
     (arguments.is_none() || is_text).then_some(plain)

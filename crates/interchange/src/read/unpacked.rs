@@ -1,4 +1,4 @@
-//! Unpacks bytes in gzip or Zstandard, which we recognize by their first bytes.
+//! Decompresses gzip and Zstandard, recognized by their magic numbers.
 
 #[cfg(feature = "codecs")]
 use std::io::BufReader;
@@ -8,17 +8,17 @@ use herringbone::Limits;
 
 use super::stream::Source;
 
-/// The byte count of the read buffer.
+/// The read buffer's size in bytes.
 #[cfg(feature = "codecs")]
 const BUFFER: usize = 256 << 10;
 
-/// The first bytes of gzip data.
+/// The magic number of gzip.
 const GZIP: &[u8] = b"\x1f\x8b";
-/// The first bytes of Zstandard data.
+/// The magic number of Zstandard.
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
-/// Unpacks `bytes` if they are compressed. Several gzip members or Zstandard frames together are
-/// one text.
+/// Decompresses `bytes` if they are compressed. Several gzip members or Zstandard frames are
+/// concatenated into one text.
 ///
 /// # Errors
 /// Fails if the system cannot read the bytes.
@@ -67,7 +67,8 @@ fn zstd(bytes: impl Read + 'static, _: &Source, _: &Limits) -> io::Result<Box<dy
     Ok(Box::new(bytes))
 }
 
-/// A reader whose own errors are about invalid data. Errors of the source stay as they are.
+/// A decompressing reader. Its own errors are about invalid data, while the source's errors are
+/// passed on unchanged.
 #[cfg(feature = "codecs")]
 struct Unpacked<R> {
     reader: R,
@@ -75,9 +76,9 @@ struct Unpacked<R> {
     source: Source,
     /// The number of bytes unpacked so far.
     unpacked: u64,
-    /// The number of unpacked bytes that any text may have. A large Parquet page may have as many.
+    /// The number of unpacked bytes allowed for any text, the same as for a large Parquet page.
     allowance: u64,
-    /// The number of further unpacked bytes that each compressed byte allows, as in Parquet.
+    /// The number of additional unpacked bytes allowed per compressed byte, as in Parquet.
     ratio: u64,
 }
 

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 
 /// A writer of rows as GeoJSON Features.
 pub struct Rows {
-    /// The column with the Features' geometries.
+    /// The geometry column's index.
     geometry: usize,
     /// The number of rows written so far.
     rows: u64,
@@ -119,8 +119,8 @@ fn value(array: &dyn Array, row: usize) -> Option<&[u8]> {
     }
 }
 
-/// Returns the index of the geometry column. If there are several, this chooses the primary column
-/// of the GeoParquet metadata, or without such metadata, the column called `geometry`.
+/// Returns the geometry column's index. If there are several, we pick the primary column of the
+/// GeoParquet metadata, or the column called `geometry` without such metadata.
 fn primary(schema: &Schema) -> Result<usize> {
     let fields = schema.fields().iter().enumerate();
     let is_bytes = |data_type: &DataType| {
@@ -157,8 +157,8 @@ fn primary(schema: &Schema) -> Result<usize> {
     }
 }
 
-/// Returns the defects of GeoParquet metadata, for the end of a message. The text is empty if there
-/// are none.
+/// Describes the defects of GeoParquet metadata, for appending to a message. Returns an empty text
+/// if there are none.
 pub fn defects_of(geo: Option<&str>) -> String {
     let defects = match geo.map(GeoMetadata::parse_usable) {
         None => return String::new(),

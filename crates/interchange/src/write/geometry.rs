@@ -38,9 +38,9 @@ impl<'a, A: ArrayAccessor<Item = &'a [u8]>> Value for Wkt<A> {
     }
 }
 
-/// Appends a value as well-known text. Values without such a text are in base64, like other bytes.
-/// These are malformed values, curves and surfaces, and also the extended form, because its SRID
-/// would get lost.
+/// Appends a value as well-known text. Values that WKT can't represent fall back to base64, like
+/// other bytes. These are malformed values, curves and surfaces, and also the extended form,
+/// because its SRID would get lost.
 pub fn push_wkt(out: &mut String, value: &[u8]) {
     let start = out.len();
     let has_srid = matches!(

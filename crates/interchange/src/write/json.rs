@@ -8,16 +8,16 @@ use super::nested::Struct;
 use super::value::Value as _;
 use crate::error::Result;
 
-/// The lines of JSON objects, with the brackets around them.
+/// JSON objects on separate lines, optionally with brackets around them.
 pub struct Lines {
-    /// The end of the array around the objects, or `None` if each object stands on its own line.
+    /// The closing brackets of the array, or `None` for plain JSON lines.
     end: Option<&'static str>,
     /// True if an object has been written.
     begun: bool,
 }
 
 impl Lines {
-    /// Creates lines with nothing around them.
+    /// Creates plain JSON lines.
     pub(super) fn alone() -> Self {
         Self {
             end: None,
@@ -25,7 +25,7 @@ impl Lines {
         }
     }
 
-    /// Begins an array. `start` and `end` have its brackets.
+    /// Begins an array with `start` and `end` as brackets.
     pub(super) fn array<O: TextOutput>(
         start: &str,
         end: &'static str,
@@ -76,7 +76,7 @@ impl Rows {
         Lines::array("[", "]", output).map(Self)
     }
 
-    /// Writes each row in `batch`. Returns the types of variants that the text has lost.
+    /// Writes each row in `batch`. Returns the variant types lost in the text.
     ///
     /// If a batch has no columns, its rows are `{}`.
     pub fn write<O: TextOutput>(

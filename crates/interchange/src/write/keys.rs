@@ -6,8 +6,8 @@ use herringbone_arrow::schema::{DataType, Fields, Schema};
 
 use crate::error::{Error, Result};
 
-/// Checks that no object has a duplicate key, because readers would keep only one of its values. If
-/// keys differ only in case, this returns a note.
+/// Checks that no object has a duplicate key, because readers would keep only one of its values.
+/// Returns a note if keys only differ in case.
 ///
 /// # Errors
 /// Fails with [Data](crate::Error::Data) if there is a duplicate key.
@@ -43,8 +43,8 @@ fn fields(fields: &Fields, parent: &str, note: &mut Option<String>) -> Result<()
     Ok(())
 }
 
-/// Checks the objects inside values of this type. Variants are not checked, because each of them
-/// has its own keys.
+/// Checks the objects inside values of this type. Variants are not checked, since each value has
+/// its own keys.
 fn within(data_type: &DataType, path: &str, note: &mut Option<String>) -> Result<()> {
     match data_type {
         DataType::Struct(inner) => fields(inner, path, note),

@@ -9,7 +9,7 @@ use super::printable::push_printable;
 use super::value::{Boxed, is_number, of};
 use crate::error::Result;
 
-/// Writes the names of the columns, and the line below them. Numbers are aligned to the right.
+/// Writes the header and the delimiter line, aligning numbers to the right.
 pub fn write_header<O: TextOutput>(schema: &Schema, output: &mut O) -> Result<(), O::Error> {
     let fields = schema.fields();
     line(fields.iter().map(|field| field.name().as_str()), output)?;
@@ -22,7 +22,7 @@ pub fn write_header<O: TextOutput>(schema: &Schema, output: &mut O) -> Result<()
     output.write(&text)
 }
 
-/// Writes each row in `batch`. Returns the types of variants that the text has lost.
+/// Writes each row in `batch`. Returns the variant types lost in the text.
 pub fn write<O: TextOutput>(batch: &RecordBatch, output: &mut O) -> Result<LostTypes, O::Error> {
     let fields = batch.schema_ref().fields().iter();
     let columns = fields.zip(batch.columns());
@@ -44,7 +44,7 @@ pub fn write<O: TextOutput>(batch: &RecordBatch, output: &mut O) -> Result<LostT
     Ok(lost.fold(LostTypes::default(), LostTypes::union))
 }
 
-/// Writes a line of cells. We escape characters with a meaning in Markdown or HTML.
+/// Writes a line of cells, escaping characters with a meaning in Markdown or HTML.
 fn line<'c, O: TextOutput>(
     cells: impl Iterator<Item = &'c str>,
     output: &mut O,
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
     use crate::write::written;
 
-    /// Checks one of the specification's example tables, to which we added escapes.
+    /// Checks an example table from the specification, with escapes added by us.
     #[test]
     fn cells_do_not_end_their_cell() {
         let text = StringArray::from(vec![Some("a|b\n<c>\u{1b} *_*"), None]);

@@ -24,9 +24,10 @@ use crate::error::Error;
 
 /// The destination of text, such as standard output.
 ///
-/// If the destination is a terminal, it escapes contents of files, but not the text between rows.
+/// Implement this to redirect output. The methods tell file contents apart from the text between
+/// rows, so that a terminal can escape the former.
 pub trait TextOutput {
-    /// The error if appending fails.
+    /// The error type for failed writes.
     type Error: From<Error>;
 
     /// Appends text.
@@ -35,7 +36,7 @@ pub trait TextOutput {
     /// Returns the destination's error.
     fn write(&mut self, text: &str) -> Result<(), Self::Error>;
 
-    /// Appends a record of CSV, without its line end.
+    /// Appends a CSV record, without its line end.
     ///
     /// # Errors
     /// Returns the destination's error.
@@ -43,7 +44,7 @@ pub trait TextOutput {
         self.write(record)
     }
 
-    /// Appends a JSON object. Its text is a single line.
+    /// Appends a JSON object, given as a single line.
     ///
     /// # Errors
     /// Returns the destination's error.

@@ -1,5 +1,4 @@
-//! Prints values with parts (structs, lists and maps), and the two encodings that refer to other
-//! values.
+//! Prints nested values (structs, lists and maps) as well as dictionary and run-end encoded values.
 
 use std::ops::Range;
 
@@ -16,7 +15,7 @@ use herringbone_text::json::push_quoted;
 use super::value::{Boxed, Value, of};
 use crate::error::{Error, Result};
 
-/// Appends `[…]`, in which `item` appends each of `rows`.
+/// Appends `[…]`, calling `item` for each of `rows`.
 fn push_array(out: &mut String, rows: Range<usize>, item: impl Fn(usize, &mut String)) {
     out.push('[');
     for row in rows.clone() {
@@ -30,8 +29,8 @@ fn push_array(out: &mut String, rows: Range<usize>, item: impl Fn(usize, &mut St
 
 /// The columns of a struct, or of a whole batch, printed as JSON objects.
 ///
-/// A duplicate name occurs twice in the object, but JSON lines reject such names earlier
-/// (`keys.rs`).
+/// Duplicate names are written twice. For JSON lines that can't happen, since `keys.rs` rejects
+/// them earlier.
 pub struct Struct<'a> {
     /// The columns, each with its name as a JSON string, followed by a colon.
     columns: Vec<(String, Boxed<'a>)>,
@@ -106,7 +105,7 @@ impl<'a> List<'a, ()> {
         })
     }
 
-    /// Wraps lists that may be anywhere in their items.
+    /// Wraps list views, whose items can be anywhere.
     pub fn of_views<O: OffsetSizeTrait>(
         item: &Field,
         array: &'a GenericListViewArray<O>,
@@ -156,8 +155,8 @@ impl<F: Fn(usize) -> Range<usize>> Value for List<'_, F> {
     }
 }
 
-/// Maps, printed as JSON arrays of `[key, value]`, because keys need not be strings and may occur
-/// twice.
+/// Maps, printed as JSON arrays of `[key, value]`. We can't use objects, because keys need not be
+/// strings and can occur twice.
 pub struct Map<'a> {
     offsets: &'a OffsetBuffer<i32>,
     keys: Boxed<'a>,
@@ -232,7 +231,7 @@ impl<K: ArrowDictionaryKeyType> Value for Dictionary<'_, K> {
         self.values.cell(self.key(row), out);
     }
 
-    /// Returns true if the value is null. The caller only asks if the key is not null.
+    /// Returns true if the value is null. The caller has already checked the key.
     fn is_null(&self, row: usize) -> bool {
         self.values.is_null(self.key(row))
     }

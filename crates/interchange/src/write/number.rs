@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use half::f16;
 use herringbone_arrow::buffer::i256;
 
-/// A floating-point number, printed with the fewest digits that parse to the same value.
+/// A floating-point number, printed in its shortest round-trip form.
 pub trait Float: Copy {
     /// Returns `NaN`, `Infinity` or `-Infinity` for a number that JSON cannot represent.
     fn special(self) -> Option<&'static str>;
@@ -48,8 +48,8 @@ impl Float for f64 {
     }
 }
 
-/// Returns a number's size in units of 1/10,000 if these are its shortest digits, and `None` for
-/// any other number.
+/// Fast path for numbers with up to four decimal places. Returns the number's size in units of
+/// 1/10,000 if these are its shortest digits, or `None` otherwise.
 ///
 /// Numbers of up to 15 digits have different nearest floats, so no other text as short as this one
 /// parses to the number.
@@ -74,8 +74,8 @@ impl Float for f16 {
         special(self.is_nan(), self.is_finite(), self.is_sign_negative())
     }
 
-    /// Finds the shortest form by trying one to five digits, because the standard library cannot
-    /// find it for half floats.
+    /// Tries one to five digits until the text round-trips, since the standard library has no
+    /// shortest form for half floats.
     fn push_finite(self, out: &mut String) {
         let wide = self.to_f32();
         let shortest = (0..5)
@@ -111,7 +111,7 @@ impl Unscaled for i64 {
 
 impl Unscaled for i128 {
     fn as_text(self, push: impl FnOnce(&str)) {
-        // Most values are small, and we format them faster as 64-bit integers.
+        // Most values are small, and 64-bit integers are faster to format.
         match i64::try_from(self) {
             Ok(small) => small.as_text(push),
             Err(_) => push(itoa::Buffer::new().format(self)),
@@ -128,8 +128,8 @@ impl Unscaled for i256 {
     }
 }
 
-/// Appends a decimal such as `-1.05`, which has the digits of `unscaled`, with `scale` of them
-/// after the point.
+/// Appends a decimal such as `-1.05`: the digits of `unscaled`, with `scale` of them after the
+/// point.
 ///
 /// A negative scale appends zeros, so 12 with scale -3 is `12000`.
 pub fn push_decimal(out: &mut String, unscaled: impl Unscaled, scale: i8) {

@@ -1,16 +1,16 @@
-//! Makes text from files harmless for a terminal.
+//! Escapes text from files, so that a hostile file can't control the terminal.
 //!
 //! We escape three kinds of characters. Control characters include U+009B, which starts commands
-//! like ESC does. Line breaks are escaped too, and so are characters that change the direction of
-//! text, because they can make a line read as something else (Unicode, Annex 9). Rows of CSV and
-//! JSON are written unchanged, except to a terminal.
+//! like ESC does. Line breaks are the second kind. The third are characters that change the
+//! direction of text, since they can make a line read as something else (Unicode, Annex 9). CSV and
+//! JSON rows are only escaped on a terminal.
 
 use std::io;
 
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
-/// Returns true if `character` affects a terminal, or how its text reads.
+/// Returns true if `character` could affect a terminal or the reading order of text.
 fn is_active(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -38,12 +38,12 @@ pub fn printable(text: &str) -> String {
 
 /// Returns equivalent JSON with escapes in its strings, so that it is harmless for a terminal.
 ///
-/// `json` must be a single line, because then there are no active characters outside of strings.
+/// `json` must be a single line, which guarantees that active characters only occur in strings.
 pub fn printable_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for character in json.chars() {
         if is_active(character) {
-            // All of these characters are in the basic multilingual plane, so four digits are
+            // All of these characters are in the Basic Multilingual Plane, so four digits are
             // enough.
             out.push_str(&format!("\\u{:04x}", u32::from(character)));
         } else {
@@ -84,7 +84,7 @@ pub fn write_json(
 /// Returns `value` as [`write_json`] writes it, on one line.
 pub fn json_line(value: &serde_json::Value) -> String {
     let mut bytes = Vec::new();
-    // Writing a value to memory does not fail.
+    // Writing to memory can't fail.
     write_json(&mut bytes, value, false).ok();
     String::from_utf8(bytes).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Prints values without parts: nulls, booleans, numbers, strings and bytes.
+//! Prints scalar values: nulls, booleans, numbers, strings and bytes.
 
 use std::fmt::Write as _;
 
@@ -57,7 +57,7 @@ impl<T: ArrowPrimitiveType<Native: itoa::Integer>> Value for Integer<'_, T> {
     }
 }
 
-/// Floating-point numbers. If JSON cannot represent a number, it becomes a string in JSON.
+/// Floating-point numbers. NaN and the infinities become strings in JSON.
 pub struct Floating<'a, T: ArrowPrimitiveType>(pub &'a PrimitiveArray<T>);
 
 impl<T: ArrowPrimitiveType<Native: Float>> Value for Floating<'_, T> {
@@ -123,8 +123,8 @@ impl Value for Uuid<'_> {
     }
 }
 
-/// Decimals with `scale` digits after the point. They are strings in JSON, because few JSON readers
-/// keep more than 17 digits of a number.
+/// Decimals with `scale` digits after the point. They are strings in JSON, since few JSON readers
+/// keep more than 17 digits.
 struct Decimal<'a, T: DecimalType> {
     array: &'a PrimitiveArray<T>,
     scale: i8,
@@ -172,7 +172,7 @@ pub fn decimal256(array: &dyn Array, scale: i8) -> Boxed<'_> {
     })
 }
 
-/// Appends a text as a JSON string. The text must need no escapes.
+/// Appends text as a JSON string, without escaping. The text must not need any escapes.
 pub fn quoted(value: &impl Value, row: usize, out: &mut String) {
     out.push('"');
     value.text(row, out);

@@ -1,12 +1,11 @@
 //! Prints dates, times, timestamps, durations and intervals as ISO 8601 text.
 //!
-//! - The fraction has as many digits as the column's unit, including zeros (0, 3, 6 or 9). So the
-//!   texts in a column line up and sort. Durations and intervals have only the digits that they
-//!   need.
+//! - The fraction has as many digits as the column's unit, including zeros (0, 3, 6 or 9), so the
+//!   texts in a column line up and sort. Durations and intervals drop trailing zeros.
 //! - Years outside 0000 to 9999 have a sign, as in `+10000-01-01` and `-0001-12-31` (ISO 8601,
 //!   expanded).
-//! - A value that its type does not allow is shown all the same, so a time of 25 hours is
-//!   `25:00:00`, and a negative one is `-00:00:01`.
+//! - Out-of-range values are shown all the same. For example, a time of 25 hours is `25:00:00`, and
+//!   a negative time is `-00:00:01`.
 
 use std::fmt::Write as _;
 
@@ -21,7 +20,7 @@ const DAY_MILLIS: i64 = 86_400_000;
 /// The time zone that a timestamp column has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Zone {
-    /// There is no time zone, so the values are local times without a place.
+    /// There is no time zone, so the values are local times.
     Local,
     /// The values are instants. We show them at this offset, in seconds east of UTC.
     Offset(i32),
@@ -31,7 +30,7 @@ impl Zone {
     /// Returns the zone of an Arrow timestamp type.
     ///
     /// Names such as `Europe/Berlin` count as UTC. The instant is the same, but a place's rules
-    /// change over the years, and with them the text of a file would change.
+    /// change over the years, and then the same file would give another text.
     pub fn of(name: Option<&str>) -> Self {
         match name {
             None => Self::Local,
@@ -40,7 +39,7 @@ impl Zone {
     }
 }
 
-/// Returns the number of units per second, and the number of digits that the fraction has.
+/// Returns the number of units per second and the number of fraction digits.
 fn scale(unit: TimeUnit) -> (u64, usize) {
     match unit {
         TimeUnit::Second => (1, 0),
@@ -50,8 +49,8 @@ fn scale(unit: TimeUnit) -> (u64, usize) {
     }
 }
 
-/// Appends a date such as `2024-01-02`, from milliseconds since 1970-01-01. If it is not midnight,
-/// this appends the time too.
+/// Appends a date such as `2024-01-02`, from milliseconds since 1970-01-01. Also appends the time
+/// if it isn't midnight.
 pub fn push_date64(out: &mut String, millis: i64) {
     if millis.rem_euclid(DAY_MILLIS) == 0 {
         push_date(out, millis / DAY_MILLIS);
@@ -74,8 +73,8 @@ pub fn push_timestamp(out: &mut String, value: i64, unit: TimeUnit, zone: Zone) 
     iso8601::push_timestamp(out, value, scale(unit).1, offset);
 }
 
-/// Appends a duration such as `PT1.5S`. The unit is always seconds, because a duration of days may
-/// not equal calendar days if clocks change.
+/// Appends a duration such as `PT1.5S`. The unit is always seconds, since 24 hours aren't always a
+/// calendar day if clocks change.
 pub fn push_duration(out: &mut String, value: i64, unit: TimeUnit) {
     let (per_second, digits) = scale(unit);
     out.push_str("PT");

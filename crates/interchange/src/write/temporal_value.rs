@@ -12,7 +12,7 @@ use super::temporal::{
 };
 use super::value::{Boxed, Value};
 
-/// A column whose values `push` formats as text that needs no escapes.
+/// A column of values formatted by `push`. The text never needs escapes.
 struct Temporal<'a, T: ArrowPrimitiveType, F> {
     array: &'a PrimitiveArray<T>,
     push: F,

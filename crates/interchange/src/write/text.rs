@@ -1,4 +1,4 @@
-//! Writes bytes as base64, and as the literals that conditions use.
+//! Writes bytes as base64 or as literals for conditions.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +8,7 @@ pub fn push_base64(out: &mut String, bytes: &[u8]) {
     STANDARD.encode_string(bytes, out);
 }
 
-/// Appends `bytes` as a literal that conditions accept, such as `x'00ff'`.
+/// Appends `bytes` as a literal for conditions, such as `x'00ff'`.
 pub fn push_literal(out: &mut String, bytes: &[u8]) {
     out.push_str("x'");
     for byte in bytes {

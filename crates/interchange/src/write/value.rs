@@ -1,7 +1,7 @@
-//! Prepares a batch's column so that its values can be printed.
+//! Prepares a batch's column for printing.
 //!
-//! We match the data type only once per column and batch. Printing a value is then one virtual
-//! call, plus one per level of nesting.
+//! We only match the data type once per column and batch. After that, printing a value costs one
+//! virtual call, plus one per level of nesting.
 
 use herringbone::variant::json::LostTypes;
 use herringbone::variant::shredding::is_variant;
@@ -21,7 +21,7 @@ use super::variant::Variants;
 use super::{geometry, nested, scalar, temporal_value};
 use crate::error::{Error, Result};
 
-/// A column's values, which can be printed as text.
+/// A column prepared for printing its values as text.
 ///
 /// `row` must be less than the array's length.
 pub trait Value {
@@ -32,13 +32,13 @@ pub trait Value {
     /// null appends nothing.
     fn text(&self, row: usize, out: &mut String);
 
-    /// Appends the value in `row` as a table cell. Bytes are literals that conditions accept, and
-    /// other values are plain text.
+    /// Appends the value in `row` as a table cell. Bytes are written as literals for conditions, so
+    /// that you can copy them into one. Other values are plain text.
     fn cell(&self, row: usize, out: &mut String) {
         self.text(row, out);
     }
 
-    /// Returns the types of variants that their JSON does not preserve.
+    /// Returns the variant types lost in JSON.
     fn lost(&self) -> LostTypes {
         LostTypes::default()
     }
@@ -92,7 +92,7 @@ impl Value for Nullable<'_> {
 ///
 /// # Errors
 ///
-/// Fails for a union, which is a type that Parquet files do not have.
+/// Fails for a union, since Parquet has no such type.
 pub fn of<'a>(field: &Field, array: &'a dyn Array) -> Result<Boxed<'a>> {
     let values = match array.data_type() {
         DataType::Dictionary(..) => dictionary(field, array)?,
@@ -107,8 +107,8 @@ pub fn of<'a>(field: &Field, array: &'a dyn Array) -> Result<Boxed<'a>> {
     })
 }
 
-/// Returns the place of the first value in a batch that cannot be printed, as its column and its
-/// row in the output. If it is inside a list, the row is not known.
+/// Describes where the first unprintable value in a batch is, as its column and its row in the
+/// output. The row is unknown for a value inside a list.
 pub fn unprintable_place(batch: &RecordBatch, rows_before: u64) -> Option<String> {
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
         let fails = |start: usize, length: usize| of(field, &column.slice(start, length)).is_err();
@@ -116,8 +116,8 @@ pub fn unprintable_place(batch: &RecordBatch, rows_before: u64) -> Option<String
             continue;
         }
         let name = field.name();
-        // All elements of a list are checked, whichever of them a slice contains. So if even an
-        // empty slice fails, we cannot find the row.
+        // Lists check all of their elements, even outside of a slice. So if even an empty slice
+        // fails, we can't find the row.
         let mut rows = match fails(0, 0) {
             true => 0..0,
             false => 0..column.len(),

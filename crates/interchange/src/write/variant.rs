@@ -7,7 +7,8 @@ use herringbone_arrow::array::Array;
 use super::value::Value;
 use crate::error::{Error, Result};
 
-/// The JSON texts of variants. We make them in advance, because malformed values are an error.
+/// The JSON texts of variants. We convert all values up front, because printing can't fail but
+/// malformed values do.
 pub(super) struct Variants {
     text: String,
     /// The end of each text.

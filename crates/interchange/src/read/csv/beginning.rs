@@ -1,4 +1,4 @@
-//! Reads a file's beginning, which shows the delimiter, and the names and kinds of columns.
+//! Samples a file's beginning to detect the delimiter and the columns' names and kinds.
 
 use std::sync::Arc;
 
@@ -15,19 +15,19 @@ use crate::error::{Error, Result};
 use crate::read::sample::Sample;
 use crate::read::{Stream, TextOptions};
 
-/// The number of bytes in which we search for the delimiter.
+/// The sample size for delimiter detection, in bytes.
 const PROBE: usize = 64 << 10;
 
-/// The maximum number of characters that a note shows from a name.
+/// The maximum length of a name in a note. Longer names are truncated.
 const SHOWN: usize = 40;
 
-/// A file's first rows, with the properties inferred from them.
+/// A file's first rows and everything inferred from them.
 pub(super) struct Beginning {
     pub(super) sample: Sample,
     pub(super) delimiter: u8,
-    /// The line on which the sample begins.
+    /// The sample's first line.
     pub(super) line: usize,
-    /// The line with the names.
+    /// The header's line.
     header_line: usize,
     pub(super) names: Vec<String>,
     pub(super) kinds: Vec<Kind>,
@@ -35,18 +35,18 @@ pub(super) struct Beginning {
     notations: Vec<Notation>,
     /// Descriptions of columns with dates in several formats.
     dates: Vec<String>,
-    /// For each column, a description if it is text because of another country's notation.
+    /// Per column, a hint if it's only text because of another country's notation.
     hints: Vec<Option<&'static str>>,
-    /// True if quotes have no meaning, because all fields have them and the header has them
+    /// True if quotes carry no meaning, because every field is quoted and the header is quoted
     /// needlessly.
     pub(super) all_quoted: bool,
-    /// The first name that looks like a value. This is `None` unless all names have the types of
-    /// their columns.
+    /// The first name that looks like a value, if the header fits the inferred types. In that case
+    /// the file probably has no header.
     looks_like_a_row: Option<String>,
 }
 
 impl Beginning {
-    /// Reads as many rows as we need to infer types.
+    /// Reads enough rows to infer types.
     ///
     /// # Errors
     /// Fails with [Data](crate::Error::Data) if the rows are not CSV, and with
@@ -100,7 +100,7 @@ impl Beginning {
         Ok(Arc::new(Schema::new(fields.collect::<Fields>())))
     }
 
-    /// Emits notes about parts of the file that may be misread.
+    /// Emits notes about parts of the file that are easy to misread.
     pub(super) fn notes(&self, file: &str, options: &TextOptions<'_>) {
         let note = |text: &str| (options.note)(&format!("{file}: {text}"));
         if let Some(value) = &self.looks_like_a_row {
@@ -155,17 +155,18 @@ struct Parser<'o> {
     header: Records,
     rows: Records,
     in_rows: bool,
-    /// The number of rows that we want to inspect.
+    /// The number of rows to inspect.
     wanted: usize,
-    /// The number of rows that we have inspected so far.
+    /// The number of rows inspected so far.
     done: usize,
-    /// The notations that columns may have.
+    /// The candidate notations for columns.
     notations: Vec<Notation>,
-    /// The columns' kinds if quotes turn a field into text.
+    /// The columns' kinds, assuming that quotes turn a field into text.
     looks: Vec<Look>,
-    /// The columns' kinds if quotes have no meaning.
+    /// The columns' kinds, assuming that quotes carry no meaning. We track both, since we only know
+    /// at the end if all fields are quoted.
     looks_in_quotes: Vec<Look>,
-    /// For each column, the notations of other countries that its values have.
+    /// Per column, the other countries' notations that fit all values so far.
     hints: Vec<Hint>,
     /// True if every field so far is quoted or null.
     all_quoted: bool,
@@ -175,10 +176,10 @@ impl<'o> Parser<'o> {
     fn new(options: &'o TextOptions<'o>, delimiter: u8, line: usize) -> Self {
         let notations = options.dialect.notations();
         let wanted = match options.schema {
-            // If there is a schema, we need rows only to find the formats of dates.
+            // With a given schema, we only need rows to detect date formats.
             Some(_) if notations.len() > 1 => options.infer_rows,
             Some(_) => 0,
-            // Without a header, we need the first row for the number of columns.
+            // Without a header, we need at least one row to count the columns.
             None => options.infer_rows.max(usize::from(!options.header)),
         };
         let given = options.schema.as_ref().map(|schema| schema.fields().len());
@@ -229,7 +230,7 @@ impl<'o> Parser<'o> {
         Ok(self.done >= self.wanted)
     }
 
-    /// Ends the sample. An incomplete last record counts only if the sample is the whole text.
+    /// Ends the sample. An incomplete last record only counts if the sample is the whole text.
     fn end(&mut self, is_whole: bool) -> Result<(), RecordError> {
         let end = |records: &mut Records, is_first| match is_whole {
             true => records.read(b"", 1, usize::MAX).map(|_| ()),
@@ -246,7 +247,7 @@ impl<'o> Parser<'o> {
         Ok(())
     }
 
-    /// Inspects the fields of complete records, and then drops the records.
+    /// Inspects the fields of complete records, then drops the records.
     fn look(&mut self) -> Result<(), RecordError> {
         let width = self.rows.width.unwrap_or(0);
         let null = &self.options.null;
@@ -359,7 +360,7 @@ impl<'o> Parser<'o> {
 /// Returns the first name that looks like a value. Returns `None` unless all names have the types
 /// of their columns.
 ///
-/// Text columns decide nothing, because any text may be a name.
+/// Text columns prove nothing, since any text could be a name.
 fn looks_like_a_row(
     header: &[(&str, bool)],
     kinds: &[Kind],

@@ -4,13 +4,13 @@ use super::records::Records;
 use crate::read::TextOptions;
 use crate::read::sample::Sample;
 
-/// The delimiters other than the comma, with the most common first.
+/// The delimiters other than the comma, most common first.
 const OTHERS: [u8; 3] = *b";\t|";
 
-/// The prefix of a line such as `sep=;`, by which programs announce the delimiter to Excel.
+/// The prefix of a `sep=;` line, a hint for Excel written by some programs.
 const DIRECTIVE: &[u8] = b"sep=";
 
-/// Removes a first line such as `sep=;` from a sample, and returns its delimiter.
+/// Removes a first line such as `sep=;` from a sample, returning its delimiter.
 pub(super) fn take_directive(sample: &mut Sample) -> Option<u8> {
     let rest = sample.text.strip_prefix(DIRECTIVE)?;
     let (&delimiter, rest) = rest.split_first()?;
@@ -26,8 +26,8 @@ pub(super) fn take_directive(sample: &mut Sample) -> Option<u8> {
     })
 }
 
-/// Returns the delimiter of a sample. This is the comma, unless the first line has none and another
-/// character splits all lines into equally many fields.
+/// Returns a sample's delimiter. This is the comma, unless the first line has no comma and another
+/// delimiter splits all lines into the same number of fields.
 pub(super) fn found(sample: &Sample, options: &TextOptions<'_>) -> u8 {
     if width(sample, options, b',', 1) != Some(1) {
         return b',';
@@ -36,14 +36,14 @@ pub(super) fn found(sample: &Sample, options: &TextOptions<'_>) -> u8 {
     let several = widths
         .into_iter()
         .filter(|(width, _)| *width > Some(1))
-        // On a tie, the more common delimiter wins, because `max_by_key` returns the last maximum.
+        // `max_by_key` returns the last maximum, so we go backwards to let the more common
+        // delimiter win a tie.
         .rev()
         .max_by_key(|(width, _)| *width);
     several.map_or(b',', |(_, delimiter)| delimiter)
 }
 
-/// Returns advice if the first line does not contain the delimiter, but contains another common
-/// one.
+/// Returns advice if the first line doesn't contain the delimiter but another common delimiter.
 pub(super) fn advice(sample: &Sample, delimiter: u8, comment: Option<u8>) -> String {
     let mut lines = sample.text.split(|byte| matches!(byte, b'\r' | b'\n'));
     let is_comment = |line: &[u8]| comment.is_some() && line.first().copied() == comment;
@@ -59,8 +59,7 @@ pub(super) fn advice(sample: &Sample, delimiter: u8, comment: Option<u8>) -> Str
     }
 }
 
-/// Returns the number of fields in each of the first `most` records, if all of them have equally
-/// many.
+/// Returns the field count of the first `most` records, if it's the same for all of them.
 fn width(sample: &Sample, options: &TextOptions<'_>, delimiter: u8, most: usize) -> Option<usize> {
     let mut records = Records::new(delimiter, None, options.limits.schema_nodes);
     records.comment = options.comment;
@@ -100,11 +99,11 @@ mod tests {
             ("a,b\n", ','),
             ("a\n1\n", ','),
             ("", ','),
-            // German Excel writes files like this, in which numbers have commas.
+            // German Excel writes files like this, with decimal commas.
             ("id;name;price\r\n1;a;1,5\r\n2;b;2,25", ';'),
             ("a\tb\n1\t2\n", '\t'),
             ("a|b|c\n1|2|3", '|'),
-            // All lines have another of these characters too, but fewer of it.
+            // Another delimiter is on all lines too, but gives fewer fields.
             ("a;b|c;d\n1;2|3;4\n", ';'),
             ("a|b;c|d\n1|2;3|4\n", '|'),
             ("a;b|c\n1;2|3\n", ';'),

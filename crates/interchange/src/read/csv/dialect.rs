@@ -1,4 +1,5 @@
-//! Reads numbers with decimal commas or thousands marks, and dates in other formats than ISO 8601.
+//! Reads numbers with decimal commas or thousands separators, and dates in formats other than ISO
+//! 8601.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -9,17 +10,17 @@ use herringbone_arrow::schema::DataType;
 use super::kind::Kind;
 use crate::read::value::number::Number;
 
-/// The notation that values in a file have.
+/// A file's notation of numbers and dates. Use this to read files from spreadsheets and other
+/// locales.
 #[derive(Debug, Clone, Default)]
 pub struct Dialect {
     /// The marks that numbers contain.
     pub marks: Marks,
-    /// The formats that dates and timestamps may have in addition to ISO 8601. Each column has one
-    /// of them.
+    /// Accepted date and timestamp formats in addition to ISO 8601. Each column uses one of them.
     pub dates: Vec<DateFormat>,
 }
 
-/// The marks that stand before the fraction of a number, and between its groups of three digits.
+/// The decimal mark and the thousands separator of numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Marks {
     /// A point before the fraction, and no marks between groups, as in `1234.50`.
@@ -32,8 +33,8 @@ pub enum Marks {
 }
 
 impl Marks {
-    /// Returns the mark before the fraction, the mark between groups, and the reason why another
-    /// notation is refused.
+    /// Returns the decimal mark, the thousands separator, and the reason for rejecting a number in
+    /// another notation.
     fn signs(self) -> Option<(char, char, &'static str)> {
         match self {
             Self::Usual => None,
@@ -51,11 +52,11 @@ impl Marks {
     }
 }
 
-/// The notation that a column's values have.
+/// A column's notation of values.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Notation {
     pub(super) marks: Marks,
-    /// The format that dates and timestamps may have in addition to ISO 8601.
+    /// The accepted date or timestamp format in addition to ISO 8601.
     pub(super) date: Option<DateFormat>,
 }
 
@@ -100,8 +101,7 @@ impl DateFormat {
 }
 
 impl Dialect {
-    /// Returns the notations that a column may have. There is one per date format, and at least
-    /// one.
+    /// Returns the candidate notations for a column, one per date format and at least one.
     pub(super) fn notations(&self) -> Vec<Notation> {
         let notation = |date| Notation {
             marks: self.marks,
@@ -113,15 +113,15 @@ impl Dialect {
         }
     }
 
-    /// Returns true if quotes turn a field into text. They do not if a number needs them because it
-    /// has a comma and commas separate the fields.
+    /// Returns true if quotes turn a field into text. The exception is a comma inside a number: if
+    /// commas also separate fields, such a number needs quotes.
     pub(super) fn is_text(&self, (text, quoted): (&str, bool), delimiter: u8) -> bool {
         quoted && !(self.marks != Marks::Usual && delimiter == b',' && text.contains(','))
     }
 }
 
 impl Notation {
-    /// Returns true if values have their usual form.
+    /// Returns true if this is the default notation.
     pub(super) fn is_usual(&self) -> bool {
         self.marks == Marks::Usual && self.date.is_none()
     }
@@ -174,7 +174,7 @@ impl Notation {
     }
 }
 
-/// Returns a number such as `1.234,50` with a decimal point, and without marks between its groups.
+/// Converts a number such as `1.234,50` to a decimal point, dropping thousands separators.
 fn usual_number(text: &str, comma: char, group_mark: char) -> Option<String> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let sign = text.get(..text.len() - digits.len())?;
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(notation.value("nan", &DataType::Float64).unwrap(), "nan");
     }
 
-    /// Python's `strptime` returns these expected values.
+    /// The expected values are from Python's `strptime`.
     #[test]
     fn dates_in_formats() {
         for (format, text, expected) in [

@@ -1,18 +1,18 @@
-//! Finds text columns whose values have another country's notation, and the option that reads them.
+//! Detects text columns in another country's notation and suggests the option to read them.
 
-/// The notations that all values have so far.
+/// The notations that fit all values so far.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hint {
-    /// True for each of [`NOTATIONS`] that all values have.
+    /// True for each of [`NOTATIONS`] that fits all values.
     fits: [bool; NOTATIONS.len()],
-    /// True if a number has other than three digits after its comma. Three digits might be a group
-    /// of thousands instead of a fraction.
+    /// True if some number has other than three digits after its comma. This proves a fraction,
+    /// since three digits could also be a thousands group.
     has_fraction: bool,
     has_comma: bool,
     is_empty: bool,
 }
 
-/// A test for values, with the note about columns of such values.
+/// A test for values and the note for columns that pass it.
 type Notation = (fn(&str) -> bool, &'static str);
 
 const NOTATIONS: [Notation; 6] = [
@@ -184,7 +184,7 @@ mod tests {
         ] {
             assert_eq!(option(values), Some("in"), "{values:?}");
         }
-        // A comma may stand before a fraction or between thousands.
+        // A comma is either a decimal mark or a thousands separator.
         assert_eq!(option(&["1,234", "5,678"]), Some("--thousands"));
         for values in [
             &["1.23,4"][..],

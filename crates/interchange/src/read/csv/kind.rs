@@ -1,4 +1,4 @@
-//! Determines the kinds of CSV fields, and the type that holds all fields of a column.
+//! Determines the kinds of CSV fields and infers a type for a column from them.
 
 use herringbone_arrow::schema::{DataType, TimeUnit};
 use herringbone_text::iso8601::{Timestamp, parse_date, parse_timestamp};
@@ -7,26 +7,27 @@ use crate::read::numbers::Numbers;
 use crate::read::value::is_special;
 use crate::read::value::number::Number;
 
-/// The kind that a set of fields has.
+/// The narrowest kind that covers a set of fields. We merge the kinds of single fields to infer a
+/// column's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// There is no value at all.
     Nothing,
     Boolean,
     Numbers(Numbers),
-    /// Special names such as NaN. They are numbers if the column has other numbers.
+    /// Special names such as NaN. They only count as numbers if the column has other numbers.
     Special,
     Date,
     Timestamps(Timestamps),
     Text,
 }
 
-/// Properties that a set of timestamps has in common.
+/// Common properties of a set of timestamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Timestamps {
-    /// The maximum number of digits that a fraction has.
+    /// The maximum number of fraction digits.
     digits: usize,
-    /// True if all of them have an offset from UTC, and false if none has.
+    /// True if all timestamps have a UTC offset, false if none has.
     are_instants: bool,
     /// True if at least one offset is not zero.
     are_shifted: bool,
@@ -74,8 +75,8 @@ impl Kind {
         }
     }
 
-    /// Returns a number's kind, if nothing but zeros at the end of its text gets lost. Leading
-    /// zeros or a plus sign make it a code, which is text.
+    /// Returns a number's kind, if it round-trips except for trailing zeros. A number with leading
+    /// zeros or a plus sign is probably a code, so we keep it as text.
     fn number(text: &str) -> Option<Self> {
         let number = Number::of(text)?;
         let zeros = number.whole.len() > 1 && number.whole.starts_with('0');
@@ -120,11 +121,11 @@ impl Kind {
 
     /// Returns true if [`data_type`](Self::data_type) is text.
     pub(super) fn is_text(self) -> bool {
-        // Most text is known to be text before we have to make its type.
+        // Fast path: usually the kind is already text, without building a type.
         self == Self::Text || self.data_type() == DataType::Utf8
     }
 
-    /// Returns true if the column would have been inferred as this type with this field included.
+    /// Returns true if adding this field would not have changed the column's inferred type.
     pub(super) fn goes_with(self, data_type: &DataType) -> bool {
         match (data_type, self) {
             (DataType::Utf8, _) | (DataType::Boolean, Self::Boolean) => true,

@@ -1,16 +1,16 @@
-//! Tracks the kinds of columns in each notation that their values may have.
+//! Tracks a column's kind in each candidate notation.
 
 use super::dialect::Notation;
 use super::kind::Kind;
 
-/// The kinds that a column's fields have so far.
+/// A column's kind so far, per candidate notation.
 #[derive(Debug, Clone)]
 pub(super) struct Look {
     /// The column's kind in each notation.
     kinds: Vec<Kind>,
     /// The column's kind if each field could have its own notation.
     mixed: Kind,
-    /// True if some field is one date in one notation, and another date in another notation.
+    /// True if some field is a different date in another notation, as 01/02/2024 can be.
     is_ambiguous: bool,
 }
 
@@ -30,7 +30,7 @@ impl Look {
         self.mixed = Kind::Text;
     }
 
-    /// Adds a field that may have any kind.
+    /// Adds a field of any kind.
     pub(super) fn add(&mut self, text: &str, notations: &[Notation]) {
         if self.mixed == Kind::Text {
             return;
@@ -55,13 +55,14 @@ impl Look {
         self.mixed = *only;
     }
 
-    /// Returns the index of the first notation that all fields have, or else of the first notation.
+    /// Returns the index of the first notation that fits all fields, falling back to the first
+    /// notation.
     pub(super) fn notation(&self) -> usize {
         let mut kinds = self.kinds.iter();
         kinds.position(|kind| *kind != Kind::Text).unwrap_or(0)
     }
 
-    /// Returns the kind that the column has in the chosen notation.
+    /// Returns the column's kind in the chosen notation.
     pub(super) fn kind(&self) -> Kind {
         self.kinds
             .get(self.notation())
@@ -69,7 +70,7 @@ impl Look {
             .unwrap_or(Kind::Text)
     }
 
-    /// Returns a note about why several formats of dates matter, if they do.
+    /// Returns a note if the column's dates are ambiguous or need several formats.
     pub(super) fn note(&self, notations: &[Notation]) -> Option<String> {
         if self.kind() == Kind::Text {
             let is_mixed = self.mixed.is_temporal();

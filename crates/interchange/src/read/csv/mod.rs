@@ -1,7 +1,7 @@
 //! Reads CSV.
 //!
-//! Quotes distinguish an empty string from a null, and text from a number, so the reader records if
-//! a field was quoted. But if a file quotes every field, quotes mean nothing.
+//! Quotes distinguish an empty string from a null and text from a number, so the reader keeps track
+//! of quoted fields. But if a file quotes every field, quotes mean nothing.
 
 mod beginning;
 mod delimiter;
@@ -126,8 +126,8 @@ pub fn csv_fields(stream: Stream, options: &TextOptions<'_>) -> Result<Vec<Field
     Ok(columns.map(field).collect())
 }
 
-/// Returns true if this command would read a field without quotes as text, were it alone in its
-/// column. Anything that another program might take for a number does not count as text.
+/// Returns true if this command would read an unquoted field as text if it were alone in its
+/// column. To be safe, anything that another program might take for a number doesn't count as text.
 pub fn reads_as_text(text: &str) -> bool {
     let may_be_number =
         text.starts_with(|character: char| matches!(character, '+' | '-' | '.' | '0'..='9'));
@@ -135,7 +135,8 @@ pub fn reads_as_text(text: &str) -> bool {
     !is_number && Kind::of(text).is_text()
 }
 
-/// Returns the index of the file's column for each field in the schema, which we find by name.
+/// Matches fields to columns by name. Returns the index of the file's column for each field in the
+/// schema.
 fn matched(names: &[String], schema: &Schema) -> Result<Vec<usize>, String> {
     let mut places = HashMap::new();
     for (at, name) in names.iter().enumerate() {
@@ -160,7 +161,7 @@ fn matched(names: &[String], schema: &Schema) -> Result<Vec<usize>, String> {
 /// A column while it is being built.
 struct Column {
     slot: Slot,
-    /// The index that its field has in a record.
+    /// The index of the column's field in a record.
     from: usize,
     may_be_empty: bool,
     data_type: DataType,
@@ -185,8 +186,8 @@ impl Column {
         })
     }
 
-    /// Returns true if a value that fails leaves nothing in the column. Lists and dictionaries may
-    /// keep parts of it.
+    /// Returns true if a failed append leaves nothing behind. Lists and dictionaries can be left
+    /// with parts of the value.
     fn is_flat(&self) -> bool {
         let data_type = &self.data_type;
         !data_type.is_nested()
@@ -198,8 +199,9 @@ impl Column {
 
     /// Appends a field.
     ///
-    /// `text_in_quotes` is true if quotes turn the field into text. A field without quotes may be a
-    /// null. A quoted field is never a null, unless it is empty and its type has no empty text.
+    /// `text_in_quotes` is true if quotes turn the field into text. An unquoted field can be a
+    /// null. A quoted field is never a null, unless it is empty and the type has no value with an
+    /// empty text.
     fn append(
         &mut self,
         (text, quoted): (&str, bool),
@@ -240,7 +242,7 @@ struct Batches<R> {
     schema: SchemaRef,
     columns: Vec<Column>,
     records: Records,
-    /// True if the names of the columns still have to be read.
+    /// True if the header is still ahead.
     header: bool,
     null: String,
     dialect: Dialect,
@@ -258,7 +260,7 @@ impl<R: BufRead> Batches<R> {
             self.header = false;
             self.fill(1)?;
             self.records.clear();
-            // If a file has several columns, a blank line is not a row.
+            // A blank line is only a row if there is a single column.
             self.records.blanks = self.columns.len() <= 1;
         }
         while self.records.len() == 0 {
@@ -282,7 +284,7 @@ impl<R: BufRead> Batches<R> {
             .map_err(|error| Error::Data(format!("{}: {error}", self.name)))
     }
 
-    /// Reads up to `rows` records. Stops earlier once they have `BATCH_BYTES`.
+    /// Reads up to `rows` records, stopping early at `BATCH_BYTES`.
     fn fill(&mut self, rows: usize) -> Result<()> {
         loop {
             let text = self
@@ -305,7 +307,7 @@ impl<R: BufRead> Batches<R> {
         }
     }
 
-    /// Converts the records to columns, and counts their rows. An error comes with its line.
+    /// Converts the records to columns and returns their row count. Errors come with a line number.
     fn arrays(&mut self) -> Result<(Vec<ArrayRef>, usize), (usize, ParseError)> {
         let record_error = |(line, text): records::RecordError| (line, ParseError::new(text));
         if i32::try_from(self.records.bytes()).is_err() {
@@ -377,7 +379,7 @@ fn without(
     if bad.is_empty() {
         return Ok((columns, rows));
     }
-    // The bad rows are in order, so a binary search finds them.
+    // Bad rows are sorted, so we can use a binary search.
     let good = BooleanBuffer::collect_bool(rows, |row| bad.binary_search(&row).is_err());
     let left = rows - bad.len();
     let selected = columns.iter().map(|column| select(column, &good, left));
@@ -404,7 +406,7 @@ mod tests {
 
     #[test]
     fn usual_forms_are_read_like_all_others() {
-        // This date format changes nothing, but turns off the fast path for usual forms.
+        // This date format matches nothing, but turns off the fast path for usual forms.
         let slow = Notation {
             date: Some("@%F".parse().unwrap()),
             ..Notation::default()

@@ -2,13 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-/// The maximum number of changes that a note lists.
+/// The maximum number of changes listed in a note.
 const LISTED: usize = 5;
 
-/// Returns unique names, and a note about the names that changed.
+/// Makes names unique. Also returns a note listing changed names.
 ///
-/// As in duckdb, the second of two equal names gets the suffix `_1`, and further ones get the next
-/// numbers. If several names are empty, each becomes `column_N`, where N is the column's number.
+/// As in duckdb, the second of two equal names gets the suffix `_1`, the third `_2`, and so on. If
+/// several names are empty, each becomes `column_N`, where N is the column's number.
 pub(super) fn distinct(mut names: Vec<String>) -> (Vec<String>, Option<String>) {
     let mut taken: HashSet<String> = names.iter().cloned().collect();
     let several_empty = names.iter().filter(|name| name.is_empty()).count() > 1;
@@ -73,7 +73,7 @@ mod tests {
             // duckdb 1.4 calls them a, a_1 and b.
             ("a,a,b", "a,a_1,b"),
             ("a,a,a,b,b", "a,a_1,a_2,b,b_1"),
-            // A name that the file has is left unchanged.
+            // Original names win over generated names.
             ("a,a_1,a,a", "a,a_1,a_2,a_3"),
             ("a,a,a_1,a_1", "a,a_2,a_1,a_1_1"),
             // pandas writes its index without a name.

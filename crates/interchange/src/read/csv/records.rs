@@ -1,11 +1,11 @@
-//! Splits CSV into records according to RFC 4180. We record if a field was quoted, because its text
-//! no longer shows it.
+//! Splits CSV into records according to RFC 4180. We keep a flag for quoted fields, since their
+//! text has lost the quotes.
 
 /// The error message for invalid UTF-8, with advice.
 const NOT_UTF8: &str =
     "text that is not UTF-8; --csv-encoding latin1 reads the usual text of Windows";
 
-/// The maximum number of fields that we buffer, not counting those of the last record.
+/// The maximum number of buffered fields. The last record can overshoot it.
 const MAX_FIELDS: usize = 1 << 20;
 
 /// A line number, with an error message.
@@ -17,10 +17,11 @@ const WIDTH_ADVICE: &str = "; --skip-lines N leaves out lines before the names, 
 
 type Result<T, E = RecordError> = std::result::Result<T, E>;
 
-/// A parser that splits text into records of `width` fields. The text may arrive in pieces.
+/// An incremental parser that splits text into records of `width` fields. You can feed it text in
+/// pieces of any size.
 ///
-/// Quotes are special only at the beginning of a field, and such a field ends with them. A line
-/// ends with CR LF, LF or CR.
+/// Quotes are only special at the beginning of a field, and then the closing quote must be its end.
+/// A line ends with CR LF, LF or CR.
 pub(super) struct Records {
     pub(super) delimiter: u8,
     /// The number of fields in a record, or `None` until the first record is read.
@@ -29,13 +30,13 @@ pub(super) struct Records {
     most_fields: usize,
     /// The number of the current line.
     pub(super) line: usize,
-    /// The line on which each record begins.
+    /// The first line of each record.
     lines: Vec<usize>,
-    /// True if a blank line is a record with one empty field. If false, blank lines are ignored.
+    /// True if a blank line is a record with one empty field. Otherwise, blank lines are skipped.
     pub(super) blanks: bool,
-    /// The first character of comment lines, which are ignored.
+    /// The first character of comment lines, which are skipped.
     pub(super) comment: Option<u8>,
-    /// True if records with too many or too few fields are dropped. If false, they are errors.
+    /// True to drop records with too many or too few fields. Otherwise, they are errors.
     pub(super) drops_bad: bool,
     /// The dropped records.
     pub(super) dropped: Vec<RecordError>,
@@ -43,13 +44,13 @@ pub(super) struct Records {
     /// The contiguous bytes of all fields, without their quotes.
     data: Vec<u8>,
     fields: Vec<Field>,
-    /// The number of fields that belong to the incomplete record.
+    /// The number of fields in the incomplete record.
     open: usize,
     quoted: bool,
 }
 
 struct Field {
-    /// The position in `data` at which the field ends.
+    /// The field's end offset in `data`.
     end: usize,
     quoted: bool,
 }
@@ -67,8 +68,8 @@ enum State {
     Quoted,
     /// The parser is inside a comment line.
     Comment,
-    /// The parser is after a quote inside quotes. This is either the first of two quotes or the
-    /// closing one.
+    /// The parser is after a quote inside quotes. This is either the first half of an escaped quote
+    /// or the closing quote.
     Quote,
 }
 
@@ -110,7 +111,7 @@ impl Records {
         self.lines.len() - usize::from(self.is_open())
     }
 
-    /// Returns true if the text so far ends within a record.
+    /// Returns true if the text so far ends mid-record.
     pub(super) fn is_open(&self) -> bool {
         !matches!(self.state, State::Record | State::Return | State::Comment)
     }
@@ -128,7 +129,7 @@ impl Records {
         self.dropped.clear();
     }
 
-    /// Discards all records, and releases memory beyond `bytes` bytes.
+    /// Discards all records, releasing memory beyond `bytes` bytes.
     pub(super) fn clear_to(&mut self, bytes: usize) {
         self.clear();
         self.data.shrink_to(bytes);
@@ -235,7 +236,7 @@ impl Records {
         run.len()
     }
 
-    /// Reads a comment line, or a part of it. Returns the number of bytes read.
+    /// Skips a comment line or a part of it. Returns the number of bytes skipped.
     fn comment_line(&mut self, text: &[u8]) -> usize {
         let Some(at) = memchr::memchr2(b'\r', b'\n', text) else {
             return text.len();
@@ -296,7 +297,7 @@ impl Records {
         };
     }
 
-    /// Ends the text. The last line may lack its line end.
+    /// Ends the text. It's fine if the last line has no line end.
     fn end(&mut self) -> Result<()> {
         match self.state {
             State::Record | State::Return | State::Comment => return Ok(()),
@@ -319,7 +320,7 @@ impl Records {
     /// Fails if a record has too many fields.
     pub(super) fn end_truncated(&mut self, is_first: bool) -> Result<()> {
         if is_first && self.len() == 0 && self.is_open() {
-            // The text may end inside a character, so we drop its part.
+            // The text might end inside a character, so we drop the partial character.
             if let Err(error) = str::from_utf8(&self.data)
                 && error.error_len().is_none()
             {
@@ -364,20 +365,21 @@ impl Records {
         (line, NOT_UTF8.into())
     }
 
-    /// Returns the line on which a record begins.
+    /// Returns a record's first line.
     pub(super) fn line(&self, record: usize) -> usize {
         self.lines.get(record).copied().unwrap_or(self.line)
     }
 }
 
-/// Returns the position of the first byte among `ends`.
+/// Returns the offset of the first byte among `ends`.
 ///
-/// Fields are short, so a search of eight bytes at a time is faster than `memchr` for them.
+/// We search eight bytes at a time instead of using `memchr`, because this is faster for short
+/// fields.
 fn position(text: &[u8], ends: [u8; 3]) -> Option<usize> {
     const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
     let [a, b, c] = ends.map(|byte| u64::from_ne_bytes([byte; 8]));
-    // The lowest bit in the result marks the first zero byte. Higher bits may mark other bytes.
+    // The lowest bit in the result marks the first zero byte. Higher bits can be false positives.
     let zeros = |word: u64| word.wrapping_sub(LOW) & !word & HIGH;
     let (words, rest) = text.as_chunks::<8>();
     for (at, word) in words.iter().enumerate() {
@@ -398,7 +400,7 @@ pub(super) struct Fields<'r> {
 }
 
 impl<'r> Fields<'r> {
-    /// Returns a field, and true if it was quoted.
+    /// Returns a field with a flag, true if it was quoted.
     ///
     /// # Errors
     /// Fails if some text is not UTF-8.
@@ -410,7 +412,7 @@ impl<'r> Fields<'r> {
         let Some(field) = fields.get(at) else {
             return Ok(("", false));
         };
-        // Malformed text may split a character between two fields.
+        // Malformed text can split a character between two fields.
         let text = self.text.get(start..field.end);
         let text = text.ok_or_else(|| self.records.not_utf8(at))?;
         Ok((text, field.quoted))
@@ -474,12 +476,12 @@ mod tests {
                 false,
                 "[«aaa»][«b\"bb»][«ccc»];",
             ),
-            // Some fields are empty, and some are empty in quotes.
+            // Empty fields, with and without quotes.
             (",\n\"\",\n,\"\"", 2, false, "[][];[«»][];[][«»];"),
             ("\n\r\n\r\"\"\nx\n\n", 1, true, "[];[];[];[«»];[x];[];"),
             ("\n\r\n\r\"\"\nx\n\n", 1, false, "[«»];[x];"),
             ("\n\n1,2\r\r\n\n3,4", 2, false, "[1][2];[3][4];"),
-            // These have quotes inside fields.
+            // Quotes inside fields.
             ("a\"b\",\"a\"\"\"\n", 2, false, "[a\"b\"][«a\"»];"),
             (" \"a\"\n", 1, true, "[ \"a\"];"),
         ] {
@@ -492,7 +494,7 @@ mod tests {
 
     #[test]
     fn the_first_end_is_found() {
-        // Bytes next to the ends, and bytes with the high bit, are not ends.
+        // Neighbours of the end bytes, with and without the high bit, are no matches.
         let text = b"-\x09\x0b\x0c\x0e\x8a\x8d\xac+.\xffabcdefghijklm";
         for length in 0..text.len() {
             for (at, end) in (0..length).zip([b',', b'\n', b'\r'].into_iter().cycle()) {

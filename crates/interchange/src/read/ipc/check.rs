@@ -11,14 +11,15 @@ use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use super::messages::size;
 
-/// The maximum expansion that LZ4 reaches, in bytes per compressed byte, and the bytes to add per
-/// buffer. LZ4 encodes 255 bytes in one byte of a length.
+/// The maximum expansion of LZ4, in bytes per compressed byte, plus an allowance per buffer. One
+/// length byte can stand for 255 bytes.
 const LZ4_RATIO: (u64, u64) = (255, 255);
-/// The maximum expansion that ZSTD reaches, in bytes per compressed byte, and the bytes to add per
-/// buffer. ZSTD encodes 128 KiB in a block of four bytes.
+/// The maximum expansion of ZSTD, in bytes per compressed byte, plus an allowance per buffer. A
+/// block of four bytes can stand for 128 KiB.
 const ZSTD_RATIO: (u64, u64) = (32 << 10, 128 << 10);
 
-/// The number of bytes that we charge for a value if no byte in the message represents it.
+/// The bytes charged for a value with no bytes of its own in the message. Without this charge, a
+/// tiny message could declare billions of rows.
 const SLOT_BYTES: u64 = 16;
 
 /// Checks that a batch needs no more bytes than its message has, and no more memory than the limits
@@ -81,13 +82,13 @@ struct Check<'m, N, B, C> {
     counts: C,
     body: &'m [u8],
     is_compressed: bool,
-    /// The maximum number of bytes per compressed byte, and the bytes to add per buffer.
+    /// The maximum expansion in bytes per compressed byte, plus an allowance per buffer.
     ratio: (u64, u64),
     version: MetadataVersion,
     limits: &'m Limits,
     /// The byte count of all buffers so far.
     named: u64,
-    /// The byte count of the memory that goes beyond the message.
+    /// The memory needed beyond the message, in bytes.
     memory: u64,
 }
 
@@ -175,7 +176,7 @@ where
         }
     }
 
-    /// Skips a buffer, and returns its byte count, which must be at least `needed`.
+    /// Skips a buffer, checking that it has at least `needed` bytes. Returns its byte count.
     fn buffer_of(&mut self, needed: u64, length: u64, data_type: &DataType) -> Result<u64> {
         let found = self.buffer()?;
         match found < needed {
@@ -186,7 +187,7 @@ where
         }
     }
 
-    /// Skips a buffer, and returns its decompressed byte count.
+    /// Skips a buffer, returning its decompressed byte count.
     fn buffer(&mut self) -> Result<u64> {
         let buffer = self.buffers.next();
         let buffer = buffer.ok_or_else(|| Error::corrupt("the message has too few buffers"))?;
@@ -214,7 +215,7 @@ where
         }
     }
 
-    /// Returns a buffer's decompressed byte count, which is at its start.
+    /// Returns a buffer's decompressed byte count, stored in its first bytes.
     fn decompressed(&mut self, bytes: &[u8]) -> Result<u64> {
         let (length, compressed) = bytes.split_first_chunk().ok_or_else(|| {
             let found = bytes.len();
@@ -224,7 +225,7 @@ where
         })?;
         let compressed = compressed.len() as u64;
         let length = match i64::from_le_bytes(*length) {
-            // The bytes are stored without compression.
+            // The buffer is stored uncompressed.
             -1 => return Ok(compressed),
             length => size(length)? as u64,
         };
@@ -251,8 +252,8 @@ where
     }
 }
 
-/// Checks the size of lists that share their items. Rows in Parquet share nothing, so a small batch
-/// may become a large file.
+/// Checks the size of lists with shared items. Rows in Parquet can't share anything, so a small
+/// batch could blow up into a large file.
 pub(super) fn check_repeats(batch: &RecordBatch, limits: &Limits) -> Result<()> {
     let most = limits.memory_bytes / SLOT_BYTES;
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
@@ -336,7 +337,7 @@ fn longest<O: OffsetSizeTrait>(offsets: &OffsetBuffer<O>) -> u64 {
     lengths.max().unwrap_or(0) as u64
 }
 
-/// Returns the number of items in the largest list, for lists that may be anywhere in their items.
+/// Returns the number of items in the largest list of a list view array.
 ///
 /// # Errors
 /// Fails with the number of items in all lists, if lists share items and this number exceeds

@@ -1,4 +1,4 @@
-//! Converts messages to record batches, with the dictionaries that they need.
+//! Converts messages to record batches, keeping track of dictionaries.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use herringbone_filter::concat;
 use super::check::{check_batch, check_repeats};
 use super::messages::Message;
 
-/// A decoder that converts a sequence of messages to batches.
+/// Decodes a sequence of messages into batches.
 pub(super) struct Decoder {
     pub(super) schema: SchemaRef,
     limits: Limits,
-    /// The type of each dictionary's values, by the dictionary's ID.
+    /// Each dictionary's value type, keyed by dictionary ID.
     types: HashMap<i64, DataType>,
     dictionaries: HashMap<i64, ArrayRef>,
     /// The byte count of all messages so far.
     read: u64,
-    /// The number of bytes copied in order to add values to dictionaries.
+    /// The number of bytes copied to extend dictionaries.
     copied: u64,
 }
 
@@ -57,7 +57,7 @@ impl Decoder {
         Ok(Self::new(schema, limits))
     }
 
-    /// Processes a message of a stream, in which dictionaries may be replaced. Returns the
+    /// Processes a message of a stream. Streams are allowed to replace dictionaries. Returns the
     /// message's batch, if it has one.
     pub(super) fn take(&mut self, message: &Message) -> Result<Option<RecordBatch>> {
         let limits = self.limits.clone();
@@ -86,7 +86,7 @@ impl Decoder {
     }
 
     /// Processes a dictionary of a file. Files must not replace dictionaries, because earlier
-    /// batches would then use the wrong one.
+    /// batches would then use the wrong dictionary.
     pub(super) fn keep_dictionary(&mut self, message: &Message) -> Result<()> {
         self.read += message.body.len() as u64;
         let (id, is_delta, values) = self.dictionary(message)?;
@@ -101,8 +101,8 @@ impl Decoder {
         }
     }
 
-    /// Decodes a dictionary. Returns its ID, true if its values have to be added to an earlier
-    /// dictionary, and the values.
+    /// Decodes a dictionary. Returns its ID, a flag (true for a delta to append to an earlier
+    /// dictionary), and the values.
     fn dictionary(&self, message: &Message) -> Result<(i64, bool, ArrayRef)> {
         let root = message.root(&self.limits)?;
         let dictionary = root.header_as_dictionary_batch().ok_or_else(no_header)?;
@@ -123,8 +123,8 @@ impl Decoder {
         Ok((id, dictionary.isDelta(), values))
     }
 
-    /// Adds values to a dictionary, which copies it. We limit the size of all copies together in
-    /// proportion to the bytes of the messages.
+    /// Appends values to a dictionary. Since this copies the dictionary, many small deltas would be
+    /// quadratic, so we limit the total size of copies in proportion to the message bytes.
     fn extend(&mut self, id: i64, values: &ArrayRef) -> Result<()> {
         let earlier = self.dictionaries.get(&id);
         let earlier = earlier.ok_or_else(|| {
@@ -171,13 +171,14 @@ fn arrow_error(error: &ArrowError) -> Error {
     Error::corrupt(error.to_string())
 }
 
-/// Converts a schema. Arrow 59 panics if a part is missing, and `guarded` turns this into an error.
+/// Converts a schema. Note that Arrow 59 panics if a part is missing. `guarded` turns this into an
+/// error.
 #[cfg(not(feature = "arrow-60"))]
 fn try_fb_to_schema(schema: ipc::Schema<'_>) -> std::result::Result<Schema, ArrowError> {
     Ok(fb_to_schema(schema))
 }
 
-/// Checks the types in a flatbuffer's schema, and returns the schema.
+/// Returns a flatbuffer's schema after checking its types.
 pub(super) fn schema_of(schema: ipc::Schema<'_>, limits: &Limits) -> Result<Schema> {
     if !schema.endianness().equals_to_target_endianness() {
         return Err(Error::unsupported(
@@ -196,7 +197,7 @@ pub(super) fn schema_of(schema: ipc::Schema<'_>, limits: &Limits) -> Result<Sche
     Ok(schema)
 }
 
-/// Checks the parameters that a type has.
+/// Checks a type's parameters.
 fn check_type(field: &Field) -> Result<()> {
     let is_sound = match field.data_type() {
         DataType::FixedSizeBinary(size) | DataType::FixedSizeList(_, size) => *size >= 0,
@@ -217,7 +218,7 @@ fn check_type(field: &Field) -> Result<()> {
     }
 }
 
-/// Returns the type of each dictionary's values.
+/// Returns each dictionary's value type.
 #[expect(deprecated, reason = "a field has no other way to its dictionary")]
 fn dictionaries(schema: &Schema) -> HashMap<i64, DataType> {
     let mut types = HashMap::new();

@@ -1,4 +1,4 @@
-//! Reads the messages of a stream, and the blocks of a file.
+//! Reads the messages of a stream and the blocks of a file.
 //!
 //! ```text
 //! message  0xffffffff (absent before Arrow 0.15) | length of metadata, i32 | metadata | body
@@ -18,14 +18,15 @@ use herringbone_arrow::schema::Schema;
 use super::decode::schema_of;
 use super::{MAGIC, Problem, ReadSeek};
 
-/// The maximum number of bytes that we allocate for a body before we have read any of it.
+/// The maximum allocation for a body before reading any of it. We don't trust the declared length,
+/// so larger bodies grow as we read.
 const AT_ONCE: usize = 1 << 20;
 
-/// The number of bytes that a flatbuffer may always refer to, in addition to the limit
+/// The number of bytes that a flatbuffer is always allowed to refer to, on top of the limit
 /// `overlap_ratio`.
 const GRANTED: usize = 64 << 10;
 
-/// The marker that stands before a message.
+/// The marker before a message.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
 /// The number of bytes after the footer, for its length and the magic.
@@ -70,7 +71,7 @@ impl Message {
         Ok(message)
     }
 
-    /// Verifies the offsets in the metadata, and returns it.
+    /// Returns the metadata after verifying its offsets.
     pub(super) fn root(&self, limits: &Limits) -> Result<ipc::Message<'_>> {
         let options = verifier(self.metadata.len(), limits);
         root_as_message_with_opts(&options, &self.metadata).map_err(invalid)
@@ -84,7 +85,7 @@ pub(super) fn next_message(
 ) -> Result<Option<Message>, Problem> {
     let mut prefix = Vec::new();
     bytes.by_ref().take(4).read_to_end(&mut prefix)?;
-    // A stream may end without an end marker.
+    // The end marker is optional.
     if prefix.is_empty() {
         return Ok(None);
     }
@@ -107,7 +108,7 @@ pub(super) fn next_message(
     Ok(Some(message))
 }
 
-/// The messages that a file has according to its footer.
+/// The message blocks listed in a file's footer.
 pub(super) struct Blocks {
     pub(super) dictionaries: Vec<Block>,
     pub(super) batches: Vec<Block>,
@@ -156,8 +157,8 @@ impl Blocks {
         Ok((blocks, schema_of(schema, limits)?))
     }
 
-    /// Checks that all blocks lie before the footer, and that they do not refer to the same bytes
-    /// over and over.
+    /// Checks that all blocks lie before the footer and don't refer to the same bytes over and
+    /// over.
     fn check(&self, footer: u64, limits: &Limits) -> Result<()> {
         let mut sum = 0_u64;
         for block in self.dictionaries.iter().chain(&self.batches) {
@@ -184,8 +185,8 @@ impl Blocks {
     }
 }
 
-/// Returns the options for verifying a flatbuffer. A table counts each time something refers to it,
-/// so the resulting schema's size is in proportion to the bytes.
+/// Returns the options for verifying a flatbuffer. A table counts each time it's referenced, so the
+/// resulting schema's size stays proportional to the byte count.
 fn verifier(length: usize, limits: &Limits) -> VerifierOptions {
     VerifierOptions {
         max_apparent_size: length
@@ -195,7 +196,7 @@ fn verifier(length: usize, limits: &Limits) -> VerifierOptions {
     }
 }
 
-/// Converts a length or an offset. A negative one is an error.
+/// Converts a length or an offset, failing if it's negative.
 pub(super) fn size(declared: i64) -> Result<usize> {
     let size = usize::try_from(declared);
     size.map_err(|_| Error::corrupt(format!("a length or offset of {declared} bytes")))
@@ -206,7 +207,7 @@ fn truncated() -> Error {
 }
 
 fn invalid(error: flatbuffers::InvalidFlatbuffer) -> Error {
-    // The other lines of the error are a trace.
+    // We drop the error's other lines, which are a trace.
     let error = error.to_string();
     let first = error.lines().next().unwrap_or_default();
     Error::corrupt(format!(

@@ -5,8 +5,8 @@
 //! file ─► footer ─────┴─► check ─► arrow-ipc ─► record batches
 //! ```
 //!
-//! `arrow-ipc` trusts the lengths in a message. Therefore we check each of them against the
-//! available bytes before we decode a message.
+//! `arrow-ipc` trusts the lengths in a message, so we check each length against the available bytes
+//! before decoding.
 
 mod check;
 mod decode;
@@ -25,7 +25,7 @@ use super::foreign::foreign;
 use super::{Bytes, ReadSeek, Rows, Stream, Work, until_error};
 use crate::error::Result;
 
-/// The bytes at the beginning of an IPC file, which a stream does not have.
+/// The magic number of an IPC file. Streams don't have it.
 pub const MAGIC: &[u8] = b"ARROW1";
 
 /// The marker that begins an IPC stream's first message.
@@ -54,7 +54,7 @@ pub fn ipc(name: &str, mut bytes: Bytes, limits: &Limits) -> Result<Rows<'static
         };
         return file_rows(name, bytes, limits.clone());
     }
-    // The marker of a message looks like another format, so we exclude it here.
+    // A stream's marker looks like another format, so we exclude it here.
     if let Some(foreign) = foreign(&beginning).filter(|_| !beginning.starts_with(STREAM_MARK)) {
         return Err(crate::Error::Data(foreign.instead_of("Arrow IPC", name)));
     }
@@ -119,7 +119,7 @@ fn file_rows(name: &str, mut bytes: Box<dyn ReadSeek>, limits: Limits) -> Result
     })
 }
 
-/// Reads the message in a block, and checks its kind.
+/// Reads a block's message and checks its kind.
 fn expected(
     bytes: &mut Box<dyn ReadSeek>,
     block: &ipc::Block,
@@ -144,7 +144,7 @@ fn batches(
     until_error(move || guarded(&name, &mut next))
 }
 
-/// The reason why no batch follows.
+/// The reason why there are no more batches.
 enum Problem {
     /// The bytes are malformed, or exceed a limit.
     Bytes(Error),
@@ -173,7 +173,7 @@ impl From<io::Error> for Problem {
     }
 }
 
-/// Runs `read`. If `arrow-ipc` panics in spite of the checks, the panic becomes an error.
+/// Runs `read`. Should `arrow-ipc` panic in spite of our checks, the panic becomes an error.
 fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, Problem>) -> Result<T> {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));

@@ -208,8 +208,8 @@ fn change(bytes: &[u8], seed: &mut u64) -> Vec<u8> {
     changed
 }
 
-/// Reads damaged copies, which either succeeds or causes data errors. `HERRINGBONE_DAMAGE=N` tests
-/// N copies of each file.
+/// Reads damaged copies. Each read must succeed or fail with a data error. Set
+/// `HERRINGBONE_DAMAGE=N` to test N copies of each file.
 #[test]
 fn damage_is_an_error() {
     let count = std::env::var("HERRINGBONE_DAMAGE").ok();
@@ -238,7 +238,7 @@ fn damage_is_an_error() {
             }
         }
     }
-    // Both outcomes occur, because some damage is detected and some is not.
+    // Both outcomes occur, since not all damage can be detected.
     assert!(
         outcomes[&true] > count / 10 && outcomes[&false] > count,
         "{outcomes:?}"
@@ -266,7 +266,7 @@ fn first_buffer(bytes: &[u8]) -> usize {
     let batch = message.root(&limits).unwrap();
     let buffers = batch.header_as_record_batch().unwrap().buffers().unwrap();
     let buffer = buffers.iter().find(|buffer| buffer.length() > 8).unwrap();
-    // The marker and the length stand before the metadata.
+    // The metadata follows the marker and the length.
     let length = bytes[start + 4..start + 8].try_into().unwrap();
     start + 8 + u32::from_le_bytes(length) as usize + buffer.offset() as usize
 }
@@ -365,7 +365,7 @@ fn lists_that_share_their_items_are_counted() {
     );
 }
 
-/// Returns a file with one message, to which the footer refers `times` times.
+/// Returns a file whose footer refers to the same message `times` times.
 fn named_often(times: usize) -> Vec<u8> {
     let batch = numbers(100);
     let stream = stream_of(&batch, None);

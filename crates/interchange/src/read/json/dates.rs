@@ -1,8 +1,8 @@
 //! Recognizes the texts in JSON that become dates and timestamps.
 //!
-//! JSON has no dates, so a text becomes one only if writing the date gives the same text again.
-//! Therefore all texts in a column must have one form, which means that fractions have equally many
-//! digits, and that either all texts or none end with `Z`.
+//! JSON has no dates, so a text only becomes a date if it round-trips, that is, if writing the date
+//! gives the same text again. This requires one form per column: fractions have the same number of
+//! digits, and either all texts or none end with `Z`.
 
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::schema::{DataType, TimeUnit};
@@ -10,24 +10,23 @@ use herringbone_text::iso8601::{parse_date, parse_timestamp};
 
 use crate::read::value::{Column, ParseError, Result, Scalar, per_second};
 
-/// The columns whose texts may become dates.
+/// The columns eligible for dates.
 #[derive(Debug, Clone, Default)]
 pub enum JsonDates {
-    /// All columns with dates, if the text is so short that we look at all rows before we read the
-    /// first one.
+    /// All columns with dates, but only if the file is short enough for inference to see every row.
     #[default]
     IfAllSeen,
-    /// The columns whose first rows have dates. If a later row has another text, the read fails
-    /// with [`Error::NotADate`](crate::Error::NotADate), and the caller can read again without this
-    /// column.
+    /// The columns with dates in the first rows. If a later row isn't a date, the read fails with
+    /// [`Error::NotADate`](crate::Error::NotADate). You can then read again with this column added
+    /// to `except`.
     Inferred {
-        /// The paths of columns that stay text.
+        /// The paths of columns to keep as text.
         except: Vec<String>,
     },
 }
 
 impl JsonDates {
-    /// Returns true if a column's texts may become dates.
+    /// Returns true if a column's texts are allowed to become dates.
     pub(super) fn allow(&self, path: &str, all_are_seen: bool) -> bool {
         match self {
             Self::IfAllSeen => all_are_seen,
@@ -36,18 +35,18 @@ impl JsonDates {
     }
 }
 
-/// The form that a date's or timestamp's text has.
+/// The textual form of a date or timestamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// A date such as `2024-01-02`.
     Date,
-    /// A timestamp such as `2024-01-02T03:04:05`, with the digits of its unit, and with `Z` if it
-    /// is in UTC.
+    /// A timestamp such as `2024-01-02T03:04:05`, with as many fraction digits as its unit, and
+    /// with `Z` if it's in UTC.
     Timestamp { unit: TimeUnit, is_utc: bool },
 }
 
 impl Form {
-    /// Returns a text's form, if it is a date or timestamp in that form, and exists.
+    /// Returns a text's form, or `None` unless it's an existing date or timestamp.
     pub(super) fn of(text: &str) -> Option<Self> {
         let form = Self::of_signs(text)?;
         let exists = match form {
@@ -57,7 +56,7 @@ impl Form {
         exists.then_some(form)
     }
 
-    /// Returns the form that a text's letters, digits and signs have.
+    /// Returns the form that a text's characters match, without checking the calendar.
     fn of_signs(text: &str) -> Option<Self> {
         let [y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1, rest @ ..] = text.as_bytes() else {
             return None;
@@ -69,7 +68,7 @@ impl Form {
         let [b'T', h0, h1, b':', n0, n1, b':', s0, s1, rest @ ..] = rest else {
             return rest.is_empty().then_some(Self::Date);
         };
-        // A leap second and 24 o'clock would be written as other times, so they do not count.
+        // Leap seconds and 24 o'clock don't round-trip, so they don't count.
         let is_below = |tens: &u8, ones: &u8, end: &[u8; 2]| [*tens, *ones] < *end;
         if !are_digits(&[*h0, *h1, *n0, *n1, *s0, *s1])
             || !is_below(h0, h1, b"24")
@@ -105,7 +104,7 @@ impl Form {
         }
     }
 
-    /// Returns the form that texts of this type have.
+    /// Returns this type's textual form.
     fn of_type(data_type: &DataType) -> Option<Self> {
         match data_type {
             DataType::Date32 => Some(Self::Date),
@@ -125,7 +124,7 @@ pub(crate) struct ExactDates {
 }
 
 impl ExactDates {
-    /// Wraps the given column if its type has such a form.
+    /// Wraps the given column if its type has a textual form.
     pub(crate) fn of(data_type: &DataType, column: Box<dyn Column>) -> Box<dyn Column> {
         match Form::of_type(data_type) {
             Some(form) => Box::new(Self { form, column }),

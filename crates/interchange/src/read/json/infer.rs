@@ -1,9 +1,9 @@
 //! Infers a schema from the first JSON rows.
 //!
-//! Fields are in the order in which they first appear. Integers are Int64, UInt64 or decimals.
-//! Other numbers are Float64, or decimals if Float64 would lose digits. A mixture of strings and
-//! numbers is text. Texts of dates in one form are dates. A column of only nulls is Null. Arrays of
-//! `[key, value]` pairs with two different types are maps.
+//! Fields are in order of first appearance. Integers are Int64, UInt64 or decimals. Other numbers
+//! are Float64, or decimals if Float64 would lose digits. A mixture of strings and numbers is text.
+//! Texts of dates in one form are dates. A column of only nulls is Null. Arrays of `[key, value]`
+//! pairs with two different types are maps.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::read::numbers::Numbers;
 use crate::read::value::number::Number;
 use crate::read::value::{ParseError, Result, is_special};
 
-/// The kind of the values seen so far.
+/// The narrowest kind that covers all values seen so far.
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
     Null,
     Boolean,
     Numbers(Numbers),
-    /// Strings such as "NaN". They are numbers if the column has other numbers.
+    /// Strings such as "NaN". They only count as numbers if the column has other numbers.
     Special,
     Text,
     /// Texts of dates or timestamps in one form.
@@ -33,7 +33,7 @@ pub(super) enum Kind {
     Mixed,
     List(Box<List>),
     Struct(Members),
-    /// Values that no type holds, with the reason.
+    /// Values that don't fit into any single type, with the reason.
     None(String),
 }
 
@@ -47,7 +47,7 @@ pub(super) struct List {
     pair: Option<(Kind, Kind)>,
 }
 
-/// The members of the objects seen so far, in the order in which they first appeared.
+/// The members of the objects seen so far, in order of first appearance.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Members {
     pub(super) fields: Vec<(String, Kind)>,
@@ -70,7 +70,7 @@ impl Members {
     }
 }
 
-/// An inference of the values' types, row by row.
+/// Infers types row by row.
 pub(super) struct Inference {
     /// The line of the current row.
     pub(super) line: usize,
@@ -89,7 +89,7 @@ impl Inference {
         }
     }
 
-    /// Reads a row. Values are ignored if `is_chosen` is true for their column.
+    /// Reads a row. Skips columns for which `is_chosen` is true, since their types are given.
     pub(super) fn row(
         &mut self,
         json: &mut JsonReader<'_>,
@@ -99,7 +99,7 @@ impl Inference {
         self.object(json, is_chosen)
     }
 
-    /// Reads the next value. The recursion is bounded, because the reader limits its depth.
+    /// Reads the next value. The recursion is bounded by the reader's depth limit.
     fn value(&mut self, json: &mut JsonReader<'_>) -> Result<Kind> {
         Ok(match json.value()? {
             JsonToken::Null => Kind::Null,
@@ -136,7 +136,7 @@ impl Inference {
             count += 1;
         }
         let [key, value] = pair;
-        // A map cannot have null keys.
+        // Maps can't have null keys.
         let is_pair = count == 2 && !matches!(key, Kind::Null);
         let pair = is_pair.then_some((key, value));
         Ok(Kind::List(Box::new(List { items, nulls, pair })))
@@ -218,8 +218,8 @@ impl Inference {
         })
     }
 
-    /// Returns the kind that covers both parts of pairs. Their fields are not counted here, because
-    /// the items' fields already are.
+    /// Returns the kind that covers both, for parts of pairs. This doesn't count fields, since
+    /// they're already counted as items' fields.
     fn pair(&mut self, kind: Kind, other: Kind) -> Result<Kind> {
         let fields = self.fields;
         let both = self.both(kind, other);
@@ -228,7 +228,7 @@ impl Inference {
     }
 }
 
-/// The columns about which we notify users, because their values change or might be expected to.
+/// Columns worth a note to the user, because their values change or the user might expect them to.
 pub(super) struct Found<'a> {
     /// The columns with values of several types, which become text.
     pub(super) mixed: Vec<String>,
@@ -239,8 +239,8 @@ pub(super) struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// Creates findings without columns. The arguments are the columns that may have dates, and
-    /// true if we see all rows.
+    /// Creates empty findings. Pass the columns eligible for dates, and true if inference sees all
+    /// rows.
     pub(super) fn new((allowed, all_are_seen): (&'a JsonDates, bool)) -> Self {
         Self {
             mixed: Vec::new(),
@@ -276,7 +276,7 @@ impl Kind {
         )
     }
 
-    /// Returns the type that holds all values of this kind. `path` is the column's path.
+    /// Returns a type for all values of this kind. `path` is the column's path.
     ///
     /// # Errors
     /// Fails with the reason why there is no such type.

@@ -45,8 +45,8 @@ pub fn jsonl<'a>(stream: Stream, options: &TextOptions<'a>) -> Result<Rows<'a>> 
     })
 }
 
-/// Returns the form of objects with an array of rows under a key. A note lists the objects' other
-/// members, because they are left out.
+/// Describes objects with an array of rows under a key. Their other members are left out, so a note
+/// lists them.
 fn collection<'a>(name: &str, key: &str, options: &TextOptions<'a>) -> Collection<'a> {
     let (name, key, note) = (name.to_owned(), key.to_owned(), options.note);
     Collection {
@@ -124,8 +124,7 @@ pub(super) fn batches<'a>(
     Ok((schema, until_error(move || batches.next_batch())))
 }
 
-/// Returns the schema with variants in the form in which we read them, whatever form they have in
-/// the schema.
+/// Returns the schema with our own storage type for variants.
 fn with_variants(schema: &SchemaRef) -> SchemaRef {
     let variant = |field: &FieldRef| match variant_type() {
         Ok(data_type) if is_variant(field) => {
@@ -155,7 +154,7 @@ fn infer<S: RowTexts>(
         });
         match kind {
             Ok(kind) => columns = kind,
-            // The read of the rows reports this error.
+            // Reading the rows reports this error.
             Err(_) if options.lenient.is_some() => {}
             Err((below, error)) => return Err(rows.failure(line + below, error)),
         }
@@ -165,8 +164,8 @@ fn infer<S: RowTexts>(
         let text = "there is no row to infer a schema from; supply one with --schema FILE";
         return Err(refused(text.into()));
     };
-    // If bad rows are left out, later rows must not contradict a date, because a row with another
-    // text than a date is not bad.
+    // A row isn't bad just because it contradicts our guess of a date. So when leaving out bad
+    // rows, we only infer dates after seeing all rows.
     let seen_only = JsonDates::IfAllSeen;
     let mut found = Found::new(match options.lenient {
         Some(_) => (&seen_only, rows.is_whole),
@@ -196,7 +195,7 @@ fn infer<S: RowTexts>(
     Ok((Arc::new(Schema::new(fields)), rules))
 }
 
-/// Reads the text of a row. An error comes with the number of lines before it within the row.
+/// Reads a row's text. Errors come with a line offset within the row.
 fn with_text<T>(
     row: &[u8],
     read: impl FnOnce(&mut JsonReader<'_>) -> Result<T, ParseError>,
@@ -214,7 +213,7 @@ fn with_text<T>(
     })
 }
 
-/// Appends the text of one row. An error comes with the number of lines before it within the row.
+/// Appends one row's text. Errors come with a line offset within the row.
 fn append(columns: &mut Struct, row: &[u8]) -> Result<(), (usize, ParseError)> {
     with_text(row, |json| {
         json.value()?;
@@ -250,7 +249,7 @@ impl<S: RowTexts> Batches<S> {
             bytes += self.row.len();
             let appended = append(&mut self.columns, &self.row);
             if let Err((below, mut error)) = appended {
-                // If a text is not a date, the caller reads again, so the user needs no advice.
+                // If a text isn't a date, the caller reads again, so the user needs no advice.
                 if error.path.is_some() && !error.is_no_date {
                     error.message += if self.inferred { INFERRED } else { GIVEN };
                 }
@@ -284,7 +283,7 @@ impl<S: RowTexts> Batches<S> {
             if rows.iter().all(|(_, row)| append(columns, row).is_ok()) {
                 return self.flush();
             }
-            // The columns may have parts of a bad row, so we discard what they have.
+            // The columns might contain parts of a bad row, so we discard their contents.
             self.columns.columns().ok();
             self.drop_bad(&mut rows);
             let columns = &mut self.columns;
@@ -298,8 +297,8 @@ impl<S: RowTexts> Batches<S> {
         }
     }
 
-    /// Reports the rows that cannot be read, and drops them. We read each row alone, because
-    /// columns may keep parts of a bad one.
+    /// Reports and drops unreadable rows. We read each row on its own, because columns can be left
+    /// with parts of a bad row.
     fn drop_bad(&mut self, rows: &mut Vec<(usize, Vec<u8>)>) {
         rows.retain(|(line, row)| {
             let appended = append(&mut self.columns, row);

@@ -1,5 +1,5 @@
-//! Finds the rows in a text. The text is a sequence of objects, which may be in arrays or in
-//! collections of Features.
+//! Finds the rows in a text. The text is a sequence of objects, optionally in arrays or in
+//! FeatureCollections.
 //!
 //! ```text
 //! {…}{…} {…}                                          JSON lines, on separate lines or not
@@ -8,7 +8,7 @@
 //! {"total": 2, "data": [{…}, {…}]}                    an array at a given key
 //! ```
 //!
-//! We read the text once, from its beginning to its end, and buffer no more than one row.
+//! This is a single pass over the text that never buffers more than one row.
 
 use std::collections::VecDeque;
 use std::io::BufRead;
@@ -22,16 +22,16 @@ use crate::read::foreign::NOT_UTF8;
 use crate::read::value::ParseError;
 use crate::read::{BATCH_BYTES, max_row_bytes, too_long, unreadable};
 
-/// The maximum byte count of a row. Offsets of 32 bits have this limit.
+/// The maximum byte count of a row, due to 32-bit offsets.
 const MAX_ROW_BYTES: usize = i32::MAX as usize;
-/// The maximum byte count of the rows for inference, not counting the last one.
+/// The maximum byte count of the rows for inference. The last row can overshoot it.
 const MAX_SAMPLE_BYTES: usize = 64 << 20;
 /// The byte that separates texts in a JSON text sequence (RFC 7464).
 const RECORD_SEPARATOR: u8 = 0x1e;
 
 /// A source of rows, each of which is the text of one object.
 pub(crate) trait RowTexts {
-    /// Replaces `row` by the next row. Returns the line on which it begins, or `None` at the end.
+    /// Replaces `row` with the next row. Returns the row's first line, or `None` at the end.
     ///
     /// # Errors
     /// Fails with [Data](crate::Error::Data) if the text is malformed, and with
@@ -42,15 +42,15 @@ pub(crate) trait RowTexts {
     fn failure(&self, line: usize, error: ParseError) -> Error;
 }
 
-/// A callback that gets a collection's members without its rows. It is called when the collection
-/// has ended.
+/// A callback for a collection's members other than its rows, called at the end of the collection.
 pub(crate) type SeeCollection<'a> = Box<dyn FnMut(&str) -> Result<(), String> + 'a>;
 
-/// The form of objects with an array of rows.
+/// Describes objects that contain an array of rows.
 pub(crate) struct Collection<'a> {
-    /// The key under which the object has the array.
+    /// The array's key in the object.
     pub(crate) key: Arc<[u8]>,
-    /// True if every object must have the array. If false, an object without it is a row itself.
+    /// True if every object must have the array. Otherwise, an object without the array is itself a
+    /// row.
     pub(crate) is_required: bool,
     pub(crate) see: SeeCollection<'a>,
 }
@@ -61,7 +61,7 @@ pub(crate) struct FileRows<'a, R> {
     input: R,
     /// The current line, counted from 1.
     line: usize,
-    /// The brackets around the rows.
+    /// The stack of open brackets around the rows.
     around: Vec<Around>,
     next: Next,
     /// The form of collections, or `None` if objects are never collections.
@@ -69,10 +69,10 @@ pub(crate) struct FileRows<'a, R> {
     max_row_bytes: usize,
 }
 
-/// A bracket that stands around rows.
+/// An open bracket around rows.
 enum Around {
     Array,
-    /// The array of a collection, with the collection's text before it.
+    /// A collection's array, with the collection's text before it.
     Collection(Vec<u8>),
 }
 
@@ -155,11 +155,12 @@ impl<'a, R: BufRead> FileRows<'a, R> {
         )
     }
 
-    /// Reads a row alone on its line. If only a scan can find the row's end, returns false and
-    /// reads nothing.
+    /// Fast path for a row alone on its line. Returns false and reads nothing if only a scan can
+    /// find the row's end.
     ///
-    /// Most JSON lines need no scan, because inside an object no `{` follows a `}`. So a line that ends with `}` before a
-    /// line that begins with `{` has whole rows, and only one of them if no `{` follows a `}` on the line.
+    /// Most JSON lines need no scan, because a `{` can't directly follow a `}` inside an object. So
+    /// if a line ends with `}` and the next line begins with `{`, the line consists of whole rows.
+    /// It's a single row if no `{` follows a `}` on the line.
     fn line(&mut self, row: &mut Vec<u8>) -> Result<bool> {
         let max = self.max_row_bytes;
         let input = self.fill()?;
@@ -184,8 +185,7 @@ impl<'a, R: BufRead> FileRows<'a, R> {
         Ok(true)
     }
 
-    /// Reads to the end of an object. If it is a collection, returns false and stops before its
-    /// rows.
+    /// Reads to the end of an object. For a collection, stops before its rows and returns false.
     fn object(&mut self, row: &mut Vec<u8>, mut scanner: Scanner) -> Result<bool> {
         loop {
             let input = self.fill()?;
@@ -213,7 +213,7 @@ impl<'a, R: BufRead> FileRows<'a, R> {
         }
     }
 
-    /// Leaves the array that has ended.
+    /// Pops the innermost array after its end.
     fn leave(&mut self) -> Result<()> {
         self.consume(1, 0);
         if let Some(Around::Collection(mut text)) = self.around.pop() {
@@ -235,7 +235,7 @@ impl<'a, R: BufRead> FileRows<'a, R> {
 impl<R: BufRead> RowTexts for FileRows<'_, R> {
     fn next_row(&mut self, row: &mut Vec<u8>) -> Result<Option<usize>> {
         row.clear();
-        // This releases the memory of an exceptionally large row.
+        // Don't hold on to the memory of an exceptionally large row.
         row.shrink_to(BATCH_BYTES);
         loop {
             let Some(byte) = self.peek()? else {
@@ -287,10 +287,10 @@ impl<R: BufRead> RowTexts for FileRows<'_, R> {
     }
 }
 
-/// The place at which a scan stops.
+/// The outcome of a scan.
 #[derive(Clone, Copy)]
 enum Stop {
-    /// The object goes on after the text.
+    /// The object continues after the text.
     No,
     /// The object ends before this byte.
     End(usize),
@@ -298,15 +298,15 @@ enum Stop {
     Rows(usize),
 }
 
-/// A scanner that finds the end of an object in a text that arrives in pieces.
+/// Finds the end of an object in a text that arrives in pieces.
 struct Scanner {
     /// The number of open brackets and braces.
     depth: usize,
     in_string: bool,
     escaped: bool,
-    /// The key under which a collection has its rows, if the object may be a collection.
+    /// The key of a collection's rows, if the object is allowed to be a collection.
     rows_key: Option<Arc<[u8]>>,
-    /// The last string of the object itself, if it may be the key for the rows.
+    /// The object's last string, if it could be the key for the rows.
     key: Vec<u8>,
     /// True after the key for the rows and its colon.
     is_at_rows: bool,
@@ -324,7 +324,7 @@ impl Scanner {
         }
     }
 
-    /// Creates the scanner for a collection whose rows have ended.
+    /// Creates the scanner for the rest of a collection, after its rows.
     fn within_collection() -> Self {
         Self {
             depth: 1,
@@ -386,11 +386,11 @@ pub(super) fn line_ends(text: &[u8]) -> usize {
     text.iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// The rows of an input, of which we inspected the first ones.
+/// An input's rows, with a sample of the first rows read in advance for inference.
 pub(crate) struct Sampled<S> {
-    /// The inspected rows, each after its line number.
+    /// The sampled rows with their line numbers.
     pub sample: VecDeque<(usize, Vec<u8>)>,
-    /// True if there are no other rows.
+    /// True if the sample has all rows.
     pub is_whole: bool,
     rest: S,
 }

@@ -21,7 +21,7 @@ pub(super) struct Bytes<B> {
     text: BytesText,
 }
 
-/// The form that bytes have as text.
+/// The textual form of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BytesText {
     Base64,
@@ -132,8 +132,8 @@ impl<B: Builder> Column for Bytes<B> {
     }
 }
 
-/// Returns an array with the bytes in a literal such as `x'00ff'`, or `None` if the text has
-/// another form, or if the field does not hold bytes.
+/// Returns an array with the bytes in a literal such as `x'00ff'`. Returns `None` if the text isn't
+/// a literal or the field isn't binary.
 pub(super) fn of_hex_literal(field: &Field, text: &str) -> Option<Result<ArrayRef, String>> {
     let digits = text.strip_prefix(['x', 'X'])?.strip_prefix('\'')?;
     let bytes = hex(digits.strip_suffix('\'')?)?;
@@ -149,7 +149,7 @@ pub(super) fn of_hex_literal(field: &Field, text: &str) -> Option<Result<ArrayRe
     }
 }
 
-/// Returns the bytes that hexadecimal digits stand for, with two digits per byte.
+/// Decodes hexadecimal digits, two per byte.
 pub fn hex(digits: &str) -> Option<Vec<u8>> {
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
     let digit = |byte: u8| char::from(byte).to_digit(16);

@@ -1,4 +1,4 @@
-//! Builds dictionaries and runs, in which values with equal text are stored once.
+//! Builds dictionary and run-end encoded columns, comparing values by their text.
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -82,8 +82,7 @@ impl<R> Runs<R> {
         }
     }
 
-    /// Counts a row and extends the last run. Returns false if the value is different and starts a
-    /// new run.
+    /// Counts a row. Returns true if it extends the last run, or false if it starts a new run.
     fn repeat(&mut self, text: Option<&str>) -> bool {
         self.count += 1;
         let same = self

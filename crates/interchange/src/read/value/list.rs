@@ -13,18 +13,18 @@ use herringbone_text::json::{JsonReader, JsonToken};
 use super::structs::{arrow, nulls, whole};
 use super::{Column, ParseError, Result, Scalar, Slot};
 
-/// A function that makes a list array from offsets, nulls and items. There is one offset more than
-/// there are lists.
+/// A function that makes a list array from offsets, nulls and items. As usual in Arrow, there is
+/// one more offset than there are lists.
 pub(super) type Make = Box<dyn Fn(Vec<usize>, Option<NullBuffer>, ArrayRef) -> Result<ArrayRef>>;
 
 /// A column of lists.
 pub(super) struct Lists {
     items: Slot,
-    /// The end of each list, after a first entry of zero.
+    /// The list offsets: a zero, then the end of each list.
     ends: Vec<usize>,
     count: usize,
     valid: Vec<bool>,
-    /// The number of items in every list, if it is fixed.
+    /// The number of items per list, for lists of fixed length.
     length: Option<usize>,
     /// The byte count of a null among the items.
     item_bytes: u64,

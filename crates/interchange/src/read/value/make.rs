@@ -31,7 +31,7 @@ use crate::read::row_size::slot_bytes;
 
 /// Returns the column for a field. `path` is its name in errors.
 ///
-/// Columns do not reserve memory for values, because a file may have many columns.
+/// Columns don't reserve memory up front, since a file can have many columns.
 ///
 /// # Errors
 /// Fails if text cannot be read as the field's type.
@@ -127,8 +127,8 @@ fn temporal(data_type: &DataType) -> Result<Box<dyn Column>> {
     })
 }
 
-/// Returns a column for periods such as `PT1.5S`. If a period has a value of the type, `value`
-/// returns it.
+/// Returns a column for periods such as `PT1.5S`. `value` converts a period to the type's value, or
+/// returns `None` if it doesn't fit.
 fn periods<T: herringbone_arrow::array::types::ArrowPrimitiveType>(
     data_type: &DataType,
     value: impl Fn(Period) -> Option<T::Native> + 'static,
@@ -275,8 +275,8 @@ mod tests {
         move |text| value_of(&field, text).ok()
     }
 
-    /// Checks ISO 8601 periods as counts of each unit. A duration cannot have months, days, or a
-    /// part of a unit.
+    /// Checks ISO 8601 periods as counts of each unit. A duration can't have months, days or
+    /// fractional units.
     #[test]
     fn durations_are_whole_units() {
         let value = |unit, text: &str| {
@@ -306,7 +306,7 @@ mod tests {
             ),
             ("PT0.000002S", [None, None, Some(2), Some(2_000)]),
             ("PT0.000000003S", [None, None, None, Some(3)]),
-            // 2^63 nanoseconds are less than 293 years, of 8,766 hours each.
+            // 2^63 nanoseconds are just under 293 years of 8,766 hours each.
             (
                 "PT2568438H",
                 [

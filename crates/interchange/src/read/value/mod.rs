@@ -1,4 +1,4 @@
-//! Converts text to values of Arrow types exactly. A value that does not fit is an error, and never
+//! Converts text to values of Arrow types, exactly. A value that doesn't fit is an error and never
 //! approximated.
 //!
 //! ```text
@@ -31,16 +31,16 @@ pub(super) use structs::Struct;
 pub(super) use temporal::per_second;
 pub use variant::variant_type;
 
-/// A value without parts.
+/// A scalar value from JSON or CSV, not yet parsed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Scalar<'t> {
     /// `true` or `false` in JSON.
     Boolean(bool),
-    /// A number in JSON, as it is written.
+    /// A JSON number, as written.
     Number(&'t str),
     /// The contents of a JSON string.
     Text(&'t str),
-    /// A field of CSV, which may be any of these.
+    /// A CSV field, which can stand for any of the above.
     Cell(&'t str),
 }
 
@@ -61,7 +61,7 @@ pub(super) struct ParseError {
     /// The path of the column, and of the fields inside it.
     pub(super) path: Option<String>,
     pub(super) message: String,
-    /// True if the column looked like dates, but has another text.
+    /// True if the column was inferred as dates but this text isn't a date.
     pub(super) is_no_date: bool,
 }
 
@@ -77,7 +77,7 @@ impl ParseError {
         }
     }
 
-    /// Returns the error as one about a column that looked like dates.
+    /// Marks the error as a wrong guess of dates.
     pub(super) fn about_a_date(self) -> Self {
         Self {
             is_no_date: true,
@@ -85,8 +85,8 @@ impl ParseError {
         }
     }
 
-    /// Returns the error for a duplicate key in an object. It is an error, because reading the
-    /// object would lose one of the values.
+    /// Returns the error for a duplicate key in an object. We can't read such an object without
+    /// losing a value.
     pub(super) fn key_twice(name: &str) -> Self {
         Self::new(format!("the key `{name}` occurs twice"))
     }
@@ -109,7 +109,7 @@ impl ParseError {
         ))
     }
 
-    /// Adds `path`, unless the error already has a more precise one.
+    /// Adds `path`, unless the error already has a more precise path.
     fn of(mut self, path: &str) -> Self {
         self.path.get_or_insert_with(|| path.to_owned());
         self
@@ -136,19 +136,19 @@ impl From<JsonError> for ParseError {
 /// The rules that decide which values a type accepts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rules {
-    /// True if the types were inferred. A column then only accepts values from which its type would
-    /// have been inferred. If false, it accepts anything that expresses a value of the requested
+    /// True for inferred types. In that case, a column only accepts values from which we would
+    /// infer the same type. Otherwise, it accepts anything that expresses a value of the given
     /// type.
     pub(super) inferred: bool,
-    /// The columns inferred as text although they also have numbers or booleans.
+    /// The columns inferred as text even though they also have numbers or booleans.
     pub(super) mixed: Vec<String>,
-    /// True if dates were inferred from texts that writing reproduces, so that dates accept no
-    /// other texts.
+    /// True if dates were inferred from texts that round-trip. Date columns then reject all other
+    /// texts.
     pub(super) has_exact_dates: bool,
 }
 
-/// Returns an array with one value of a field, from its text. Bytes may also have the form that
-/// conditions use, such as `x'00ff'`.
+/// Returns an array with one value of a field, from its text. Bytes can also be given as a literal,
+/// such as `x'00ff'`.
 ///
 /// # Errors
 /// Fails with a message about the text.
@@ -172,27 +172,27 @@ pub(super) trait Column {
     /// Appends a value without parts.
     fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()>;
 
-    /// Appends a field of CSV, if it has the type's usual form. For any other text, this appends
-    /// nothing and returns false, but [`scalar`](Self::scalar) may still accept the text.
+    /// Fast path that appends a CSV field in the type's usual form. For any other text, this
+    /// appends nothing and returns false, but [`scalar`](Self::scalar) might still accept the text.
     ///
-    /// This form is unambiguous, which means that the type would be inferred from it.
+    /// The usual form is unambiguous, so inference would give the same type.
     fn usual(&mut self, _text: &str) -> bool {
         false
     }
 
-    /// Appends a whole JSON number, if it has a numeric type's usual form. This takes one pass over
-    /// the digits, and so less time than [`scalar`](Self::scalar). For any other text or type, this
-    /// appends nothing and returns false.
+    /// Fast path that appends a whole JSON number in a numeric type's usual form. This takes a
+    /// single pass over the digits, unlike [`scalar`](Self::scalar). For any other text or type,
+    /// this appends nothing and returns false.
     fn usual_number(&mut self, _text: &str) -> bool {
         false
     }
 
-    /// Appends a JSON array, whose opening bracket has been read.
+    /// Appends a JSON array, starting after its opening bracket.
     fn array(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
         Err(ParseError::new("expected a single value, found an array"))
     }
 
-    /// Appends a JSON object, whose opening brace has been read.
+    /// Appends a JSON object, starting after its opening brace.
     fn object(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
         Err(ParseError::new("expected a single value, found an object"))
     }
@@ -250,7 +250,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Returns true if the field may be null.
+    /// Returns true if the field is nullable.
     pub(super) fn is_nullable(&self) -> bool {
         self.nullable
     }
@@ -266,7 +266,7 @@ impl Slot {
         appended.map_err(|error| error.of(&self.path))
     }
 
-    /// Appends a field of CSV, if it has the type's usual form. Returns false for any other text.
+    /// Appends a CSV field in the type's usual form. Returns false for any other text.
     pub(super) fn usual(&mut self, text: &str) -> bool {
         self.column.usual(text)
     }

@@ -17,14 +17,14 @@ pub(crate) struct Number<'t> {
     pub whole: &'t str,
     /// The digits after the point.
     fraction: &'t str,
-    /// The exponent. It is clamped to a million, because no type has values beyond that.
+    /// The exponent, clamped to a million, since no type has values beyond that.
     exponent: i64,
     /// True if there is neither a point nor an exponent.
     pub is_integer: bool,
 }
 
 impl<'t> Number<'t> {
-    /// Parses `[+-] digits [. digits] [e [+-] digits]`. One side of the point may be empty.
+    /// Parses `[+-] digits [. digits] [e [+-] digits]`. One side of the point can be empty.
     pub(crate) fn of(text: &'t str) -> Option<Self> {
         let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
         let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
@@ -98,7 +98,8 @@ impl<'t> Number<'t> {
         })
     }
 
-    /// Returns the digits from the first to the last nonzero one, and the first one's power of ten.
+    /// Returns the significant digits, without leading and trailing zeros, and the first digit's
+    /// power of ten.
     pub(crate) fn significant(&self) -> (String, i64) {
         let digits: String = self.digits().map(char::from).collect();
         let stripped = digits.trim_start_matches('0');
@@ -107,9 +108,9 @@ impl<'t> Number<'t> {
         (stripped.trim_end_matches('0').to_owned(), power)
     }
 
-    /// Returns true if `value`, the nearest float, has all digits of the number. If we print it
-    /// with as many digits as the number has, or with just enough to be unique, the digits must be
-    /// equal.
+    /// Returns true if `value`, the nearest float, keeps all of the number's digits. To check this,
+    /// we print the float with as many digits as the number has, and also with just enough to be
+    /// unique, and compare.
     pub(crate) fn is_exact_as(&self, value: f64) -> bool {
         if self.len() <= 15 && value.is_normal() {
             return true;
@@ -118,7 +119,7 @@ impl<'t> Number<'t> {
         if digits.is_empty() {
             return value == 0.0;
         }
-        // No Float64 has more than 767 significant digits, so a number with 800 cannot be exact.
+        // No Float64 has more than 767 significant digits, so a number with 800 can't be exact.
         let (true, true) = (digits.len() < 800, value.is_finite()) else {
             return false;
         };
@@ -135,11 +136,11 @@ impl<'t> Number<'t> {
     }
 }
 
-/// A sum that accumulates digits into a number.
+/// Accumulates digits into a number.
 #[derive(Default)]
 struct Sum {
     small: u128,
-    /// The sum, once it no longer fits in `small`.
+    /// The wide sum, used once the number outgrows `small`.
     large: Option<i256>,
 }
 
@@ -230,8 +231,7 @@ mod tests {
         for (text, is_exact) in [
             ("0.1", true),
             ("0.10000000000000000000", true),
-            // These are the exact value of the float 0.1, and a number that differs in the last
-            // digit.
+            // The exact value of the float 0.1, and a number with a different last digit.
             (
                 "0.1000000000000000055511151231257827021181583404541015625",
                 true,

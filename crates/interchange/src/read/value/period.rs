@@ -1,6 +1,6 @@
-//! Parses periods of ISO 8601 such as `P1Y2M3W4DT5H6M7.8S`, in which each part may have a sign.
+//! Parses ISO 8601 periods such as `P1Y2M3W4DT5H6M7.8S`. Each part can have its own sign.
 
-/// A period, in the units that Arrow uses.
+/// A period in Arrow's units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Period {
     pub(super) months: i32,
@@ -44,7 +44,7 @@ pub(super) fn period(text: &str) -> Option<Period> {
     Some(period)
 }
 
-/// Splits the text into numbers with their units.
+/// Splits the text into pairs of number and unit.
 fn parts(text: &str) -> Option<Vec<(&str, char)>> {
     let mut parts = Vec::new();
     let mut rest = text;

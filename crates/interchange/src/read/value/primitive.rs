@@ -11,8 +11,8 @@ use std::sync::Arc;
 use super::number::{DIGITS, Number, RANGE};
 use super::{Column, ParseError, Result, Scalar, usual};
 
-/// A column whose values have a fixed width. `usual` converts them if they have the usual form, and
-/// otherwise `parse` does.
+/// A column of fixed-width values. `usual` is the fast path for values in the usual form, and
+/// `parse` handles all others.
 struct Primitive<T: ArrowPrimitiveType, F, U> {
     builder: PrimitiveBuilder<T>,
     data_type: DataType,
@@ -54,7 +54,7 @@ where
     }
 }
 
-/// Returns a column whose values `parse` converts. The errors of `parse` are reasons, which may be
+/// Returns a column that converts values with `parse`. Errors from `parse` are reasons, possibly
 /// empty.
 pub(super) fn primitive<T: ArrowPrimitiveType>(
     data_type: &DataType,
@@ -63,8 +63,8 @@ pub(super) fn primitive<T: ArrowPrimitiveType>(
     primitive_or::<T>(data_type, |_| None, parse)
 }
 
-/// Returns a column whose values `usual` converts, or else `parse`. [`Column::usual`] explains the
-/// difference.
+/// Returns a column that converts values with `usual`, falling back to `parse`. [`Column::usual`]
+/// explains the difference.
 pub(super) fn primitive_or<T: ArrowPrimitiveType>(
     data_type: &DataType,
     usual: impl Fn(&str) -> Option<T::Native> + 'static,
@@ -78,7 +78,7 @@ pub(super) fn primitive_or<T: ArrowPrimitiveType>(
     })
 }
 
-/// Parses the number that a scalar has.
+/// Parses a scalar as a number.
 fn number(scalar: Scalar<'_>, inferred: bool) -> Result<Number<'_>, &'static str> {
     match scalar {
         Scalar::Boolean(_) => Err(""),
@@ -171,9 +171,9 @@ impl Float for f16 {
     }
 }
 
-/// Returns a column of floating-point numbers. A fraction becomes the nearest value, but nothing is
-/// rounded to infinity or zero, and no integer becomes another one. If the type was inferred, no
-/// digit may get lost.
+/// Returns a column of floating-point numbers. Fractions are rounded to the nearest value, but
+/// never to infinity or zero, and integers must be exact. With an inferred type, no digit is
+/// allowed to get lost.
 pub(super) fn floats<T>(data_type: &DataType, inferred: bool) -> Box<dyn Column>
 where
     T: ArrowPrimitiveType<Native: Float>,
@@ -202,7 +202,7 @@ where
     })
 }
 
-/// Returns true if the value has all digits of the number. Integers below 1e15 are compared
+/// Returns true if the value keeps all of the number's digits. Integers below 1e15 are compared
 /// exactly, for floats of any width.
 fn is_exact(number: &Number<'_>, value: f64) -> bool {
     match number.is_integer {
@@ -213,8 +213,8 @@ fn is_exact(number: &Number<'_>, value: f64) -> bool {
     }
 }
 
-/// Returns true for names of floats such as NaN. If `by_this_command` is true, we accept only the
-/// names that this command writes. Otherwise we accept those of other programs.
+/// Returns true for names of floats such as NaN. If `by_this_command` is true, only the names
+/// written by this command count, otherwise also the spellings of other programs.
 pub(crate) fn is_special(text: &str, by_this_command: bool) -> bool {
     if by_this_command {
         return matches!(text, "NaN" | "Infinity" | "-Infinity");
@@ -225,7 +225,7 @@ pub(crate) fn is_special(text: &str, by_this_command: bool) -> bool {
         .any(|name| text.eq_ignore_ascii_case(name))
 }
 
-/// Returns a column of decimals, for which losing a digit is an error.
+/// Returns a column of decimals. Losing a digit is an error.
 pub(super) fn decimals<T: DecimalType>(
     data_type: &DataType,
     precision: u8,

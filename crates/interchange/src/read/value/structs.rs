@@ -1,4 +1,4 @@
-//! Builds structs from objects, whose names are known.
+//! Builds structs from JSON objects with known names.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use herringbone_text::json::{JsonReader, JsonToken};
 
 use super::{Column, ParseError, Result, Rules, Scalar, Slot};
 
-/// A struct, or all columns of a file.
+/// A struct, also used for all columns of a file together.
 pub(crate) struct Struct {
     fields: Fields,
     path: String,
@@ -18,7 +18,8 @@ pub(crate) struct Struct {
     places: HashMap<String, usize>,
     slots: Vec<Slot>,
     valid: Vec<bool>,
-    /// For each field, the number of the last object that contains it.
+    /// For each field, the number of the last object that contains it. We use this to detect
+    /// duplicate and missing names.
     named: Vec<usize>,
     objects: usize,
 }
@@ -60,7 +61,7 @@ impl Struct {
         self.slots.iter_mut().map(Slot::finish).collect()
     }
 
-    /// Returns the index of a field. It is usually `expected`, because fields tend to be in order.
+    /// Returns a field's index. We try `expected` first, since fields tend to be in order.
     fn find(&self, name: &str, expected: usize) -> Option<usize> {
         match self.fields.get(expected) {
             Some(field) if field.name() == name => Some(expected),
@@ -127,7 +128,7 @@ impl Column for Struct {
     }
 }
 
-/// Returns the nulls, if there are any, and the number of values.
+/// Returns the nulls (if there are any) and the number of values.
 pub(super) fn nulls(valid: &mut Vec<bool>) -> (Option<NullBuffer>, usize) {
     let valid = std::mem::take(valid);
     let length = valid.len();

@@ -1,4 +1,4 @@
-//! Parses the dates, times and timestamps of ISO 8601. Losing a digit is an error.
+//! Parses ISO 8601 dates, times and timestamps. Losing a digit is an error.
 
 use herringbone_arrow::array::types::ArrowPrimitiveType;
 use herringbone_arrow::schema::{DataType, TimeUnit};
@@ -20,7 +20,7 @@ pub(in crate::read) fn per_second(unit: TimeUnit) -> u32 {
     }
 }
 
-/// Returns the reason why a time cannot be a count of its column's unit.
+/// Describes why a time doesn't fit its column's unit.
 fn reason(error: NotCounted) -> &'static str {
     match error {
         NotCounted::MoreDigits => DIGITS,
@@ -60,8 +60,7 @@ pub(super) fn dates<T: ArrowPrimitiveType<Native = i32>>(data_type: &DataType) -
     })
 }
 
-/// Returns a column of dates in milliseconds. They should be whole days, but we keep them as they
-/// are.
+/// Returns a column of dates in milliseconds. They should be whole days, but we keep any value.
 pub(super) fn dates_in_milliseconds<T>(data_type: &DataType) -> Box<dyn Column>
 where
     T: ArrowPrimitiveType<Native = i64>,
@@ -92,7 +91,7 @@ where
     })
 }
 
-/// Parses a timestamp without an offset, or a date, which means its midnight.
+/// Parses a timestamp without an offset, or a date, meaning its midnight.
 fn local(text: &str) -> Result<Timestamp, &'static str> {
     let moment = match parse_date(text) {
         Some(_) => parse_timestamp(&format!("{text}T00:00:00")),
@@ -107,15 +106,15 @@ fn local(text: &str) -> Result<Timestamp, &'static str> {
     }
 }
 
-/// Returns true for a whole number, which is a count of units since 1970. This is unambiguous,
-/// because none of the ISO 8601 dates that we read consist of digits alone.
+/// Returns true for a whole number, that is, a count of units since 1970. This is unambiguous,
+/// because we don't read ISO 8601 dates in digits alone.
 fn is_count(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Returns a column of timestamps in units since 1970. They are instants if there is a time zone,
-/// and otherwise local times. Whole numbers are counts of units, both in CSV and in JSON.
+/// or local times otherwise. Whole numbers are counts of units, both in CSV and in JSON.
 pub(super) fn timestamps<T>(data_type: &DataType, unit: TimeUnit, zone: bool) -> Box<dyn Column>
 where
     T: ArrowPrimitiveType<Native = i64>,

@@ -10,7 +10,7 @@ use super::{Column, ParseError, Result, Scalar};
 /// A column of text.
 pub(super) struct Texts<B> {
     builder: B,
-    /// True if numbers and booleans are accepted too, and become text.
+    /// True to accept numbers and booleans as text too.
     any: bool,
 }
 

@@ -1,14 +1,16 @@
-//! Parses values in one pass, if they have the form in which most programs write them.
+//! Fast parsers for the form that most programs write. Each takes a single pass over the text.
 //!
-//! If a function returns `None`, the text may still be a value in another form.
+//! Note that `None` doesn't mean that the text is invalid. It might still be a value in another
+//! form.
 
 use herringbone_text::calendar::{Date, days_of_date};
 
-/// The maximum number of digits that an integer has in this form. All such integers fit in Int64.
+/// The maximum number of digits in an integer. All such integers fit in Int64, so there is no
+/// overflow check.
 const INTEGER_DIGITS: usize = 18;
 
-/// The maximum number of digits that a float has in this form. Float64 keeps all of them, and its
-/// division is correct to the last bit, because both operands are integers below 2^53.
+/// The maximum number of digits in a float. Float64 keeps that many, and since both operands of the
+/// division are integers below 2^53, the result is correctly rounded.
 const FLOAT_DIGITS: usize = 15;
 
 /// The powers of ten with fewer zeros than [`FLOAT_DIGITS`].
@@ -16,7 +18,7 @@ const POWERS: [f64; FLOAT_DIGITS] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14,
 ];
 
-/// Parses an integer, if it has no plus sign and no needless zeros, and is not a negative zero.
+/// Parses an integer without a plus sign or needless zeros. A negative zero isn't accepted.
 pub(super) fn integer(text: &str) -> Option<i64> {
     let (negative, digits) = match text.as_bytes() {
         [b'0'] => return Some(0),
@@ -33,7 +35,7 @@ pub(super) fn integer(text: &str) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
-/// Parses a number, if it has no plus sign, no needless zeros before the point, and no exponent.
+/// Parses a number without a plus sign, needless zeros before the point, or an exponent.
 pub(super) fn float(text: &str) -> Option<f64> {
     let (negative, number) = match text.as_bytes() {
         [b'-', number @ ..] => (true, number),

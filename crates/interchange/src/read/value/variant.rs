@@ -11,7 +11,7 @@ use herringbone_text::json::{JsonReader, JsonToken};
 
 use super::{Column, ParseError, Result, Scalar};
 
-/// Returns the Arrow type as which variants are read.
+/// Returns the Arrow type for reading variants.
 ///
 /// # Errors
 /// Never fails, because the type is not shredded.
@@ -24,7 +24,7 @@ pub(super) struct Variants {
     builder: VariantBuilder,
     options: JsonOptions,
     values: Shredder,
-    /// An error that could not be returned when it occurred.
+    /// A deferred error, since appending a null can't fail. `finish` returns it.
     failed: Option<ParseError>,
 }
 
@@ -67,7 +67,7 @@ impl Variants {
         self.builder.end().map_err(parse_error)
     }
 
-    /// Appends the next value. The recursion is bounded, because the reader limits its depth.
+    /// Appends the next value. The recursion is bounded by the reader's depth limit.
     fn json(&mut self, json: &mut JsonReader<'_>) -> Result<()> {
         match json.value()? {
             JsonToken::Null => self.builder.push(Value::Null).map_err(parse_error),
