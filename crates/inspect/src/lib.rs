@@ -1,13 +1,13 @@
-//! Inspects Parquet files beyond reading their rows: it verifies a file's metadata, and recovers
-//! data from damaged files.
+//! Inspects Parquet files beyond reading their rows. Use this crate to verify a file's metadata, or
+//! to recover data from a damaged file.
 //!
 //! | to | use |
 //! |---|---|
 //! | check all metadata of a file against its data | [`verify()`] |
 //! | recover data from a damaged file | [`repair::Repair`] |
 //!
-//! Both are built on `herringbone`, which does not depend on them, so that programs that only read
-//! files need not compile them.
+//! Both are built on top of `herringbone` and live in a crate of their own, so that programs that
+//! only read files don't have to compile them.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
@@ -20,9 +20,9 @@ use herringbone::ParquetFile;
 
 use verify::Verify;
 
-/// Compares all metadata of the file with its data. This reads and decodes all pages, because only
-/// the values show whether bounds, counts and filters are right. Returns an iterator over the
-/// findings, which is empty for a sound file.
+/// Compares all of the file's metadata with its data, returning an iterator over the findings. It
+/// is empty for a sound file. Note that this reads and decodes all pages, because only the values
+/// show whether bounds, counts and filters are right.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,9 +1,9 @@
-//! Assembles row groups from pages. The column chunks of a row group follow each other in the order
-//! of the leaves, and all of them have the same row count.
+//! Assembles row groups from pages. A row group's column chunks follow each other in leaf order and
+//! all have the same row count.
 //!
-//! Pages can often be interpreted in several ways. A page after a dictionary chunk may end that
-//! chunk or be the next one. Several row groups whose columns have the same type may also be one
-//! row group. We therefore follow all ways that explain the most pages:
+//! Pages can often be interpreted in several ways. For example, a page after a dictionary chunk
+//! might end that chunk or be the next one, and several row groups with columns of one type might
+//! also be a single row group. So we follow all ways that explain the most pages:
 //!
 //! ```text
 //! [ pages, undamaged ]  damage  [ pages, undamaged ]  damage  [ pages, undamaged ]  footer
@@ -11,9 +11,9 @@
 //! ```
 //!
 //! In the first part of the file, all ways start with a row group. In the last part, they end with
-//! a row group if the end of the file is present, and they may start inside any column chunk. We
-//! accept a row group if it is a row group in each of these ways, because all other data would be a
-//! guess. In the parts between, we only accept pages if the file has a single column.
+//! a row group if the end of the file is present, but can start inside any column chunk. We only
+//! accept a row group that all of these ways agree on, since anything else would be a guess. In the
+//! parts between, we only accept pages if the file has a single column.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -33,14 +33,13 @@ pub(super) struct FoundRowGroup {
     pub(super) chunks: Vec<FoundChunk>,
 }
 
-/// Pages that can be interpreted in several ways.
+/// Pages with several interpretations.
 #[derive(Debug)]
 pub(super) struct Ambiguity {
     pub(super) pages: Range<usize>,
-    /// The row counts that the row groups may have. This is empty if there are too many ways to
-    /// try.
+    /// The candidate row counts per row group, or empty if there are too many ways to try.
     pub(super) rows: BTreeSet<u64>,
-    /// The codecs that the pages may have, if there are several.
+    /// The candidate codecs, if there are several.
     pub(super) codecs: Vec<CompressionCodec>,
     /// The option that resolves the ambiguity, if there is one.
     pub(super) remedy: Option<Remedy>,
@@ -73,7 +72,7 @@ pub(super) struct Assembly<'a> {
     assembled: Assembled,
 }
 
-/// The ways to interpret a part of the file, keyed by the pages at which row groups may start.
+/// The ways to interpret a part of the file, keyed by candidate start pages of row groups.
 type Starts = BTreeMap<usize, RowGroupReadings>;
 
 impl<'a> Assembly<'a> {
@@ -129,14 +128,14 @@ impl<'a> Assembly<'a> {
         if is_complete || !ends_file {
             return Ok(());
         }
-        // No way reaches the end of this part, so it contains damage that we did not detect. We
-        // treat what follows the accepted row groups as the last part of a damaged file.
+        // No way reaches the end of this part, so it must contain undetected damage. We treat
+        // everything after the accepted row groups as the last part of a damaged file.
         let last = self.assembled.row_groups.last();
         let taken = last.map_or(part.start, |last| last.pages.end);
         self.last_part(taken + 1..part.end)
     }
 
-    /// Accepts the pages of a file with a single column. Its row groups may end anywhere, because
+    /// Accepts the pages of a file with a single column. Its row groups can end anywhere, since
     /// there are no other columns to agree with.
     fn single_column(&mut self, part: Range<usize>) -> Result<()> {
         let mut start = part.start;
@@ -160,7 +159,7 @@ impl<'a> Assembly<'a> {
         Ok(())
     }
 
-    /// Accepts the row groups of a part that starts with a row group. Returns false if no way
+    /// Accepts row groups from a part known to start with a row group. Returns false if no way
     /// reaches the end of the file.
     fn first_part(&mut self, part: Range<usize>, ends_file: bool) -> Result<bool> {
         let mut starts = Starts::new();
@@ -179,8 +178,7 @@ impl<'a> Assembly<'a> {
         Ok(false)
     }
 
-    /// Accepts the row groups of a part whose end is the end of a row group. The part may start
-    /// anywhere.
+    /// Accepts row groups from a part known to end with a row group. The part can start anywhere.
     fn last_part(&mut self, part: Range<usize>) -> Result<()> {
         let mut starts = Starts::new();
         for first in part.clone() {
@@ -198,8 +196,8 @@ impl<'a> Assembly<'a> {
         Ok(())
     }
 
-    /// Returns the pages before which the row group that contains page `first` may end. This
-    /// includes `first` itself, because a row group may start there.
+    /// Returns the candidate ends of the row group that contains page `first`, as the pages after
+    /// it. This includes `first` itself, since a row group might start there.
     fn rests(&mut self, first: usize, stop: usize) -> Result<BTreeSet<usize>> {
         let mut ends = BTreeSet::from([first]);
         for leaf in 0..self.num_leaves {
@@ -210,9 +208,9 @@ impl<'a> Assembly<'a> {
                     ends.insert(next);
                 } else {
                     let rest = self.readings.rests(leaf + 1, next, stop)?;
-                    // If these pages were the complete first column chunk, they would start a row
-                    // group. They are only the rest of one, so the row group has at least one row
-                    // more.
+                    // If these pages were a complete first column chunk, they would start a row
+                    // group. Since they're only the rest of a chunk, the row group has at least one
+                    // more row.
                     let least = rows + u64::from(leaf == 0 && next > first);
                     let fits = rest.whole.iter().filter(|whole| whole.rows >= least);
                     ends.extend(fits.map(|fit| fit.end));
@@ -235,7 +233,8 @@ impl<'a> Assembly<'a> {
         Ok(ends)
     }
 
-    /// Finds all row groups that may start at the pages `from`, and all that may follow these.
+    /// Finds all candidate row groups that start at the pages `from`, and transitively all that can
+    /// follow.
     fn follow(
         &mut self,
         starts: &mut Starts,
@@ -254,8 +253,8 @@ impl<'a> Assembly<'a> {
         Ok(())
     }
 
-    /// Accepts the row groups that all ways have in common. `rests` are the pages of row groups
-    /// that started before this part.
+    /// Accepts the row groups common to all ways. `rests` are the leftover pages of row groups that
+    /// started before this part.
     fn take_certain(&mut self, ways: &Ways<'_>, rests: &[Range<usize>], stop: usize) -> Result<()> {
         let mut readings: Vec<Reading> = Vec::new();
         let mut covers: Vec<Range<usize>> = rests.to_vec();
@@ -322,14 +321,14 @@ fn undamaged(found: &FoundPages) -> Vec<Range<usize>> {
 /// The ways to interpret a part of a file.
 struct Ways<'a> {
     starts: &'a Starts,
-    /// The page up to which an unfinished row group extends, if the ways may end with one.
+    /// The end page of an unfinished row group, if the ways are allowed to end with one.
     unfinished: Option<usize>,
-    /// The pages from which row groups lead to the end. The end itself is among them.
+    /// The pages from which row groups lead to the end, including the end itself.
     leads: BTreeSet<usize>,
 }
 
 impl<'a> Ways<'a> {
-    /// Finds the ways that lead to page `end`, or to an unfinished row group that extends to page
+    /// Finds the ways that lead to page `end` or to an unfinished row group ending at page
     /// `unfinished`.
     fn new(starts: &'a Starts, end: usize, unfinished: Option<usize>) -> Self {
         let mut leads = BTreeSet::from([end]);
@@ -358,7 +357,7 @@ impl<'a> Ways<'a> {
     }
 }
 
-/// Counts how many ranges cover each page. The count changes at the keys.
+/// Counts how many ranges cover each page, stored as count changes keyed by page.
 struct Counts(BTreeMap<usize, i64>);
 
 impl Counts {

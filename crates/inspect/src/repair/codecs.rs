@@ -1,8 +1,8 @@
 //! Determines the pages' codecs, from their bytes, a footer or a sibling file.
 //!
-//! If compressed bytes are as long as the uncompressed ones, they could also be the values
-//! themselves. So we decompress each page with each codec. If several codecs succeed with different
-//! results, the codecs of other chunks decide:
+//! A page doesn't record its codec, and compressed bytes of the same length as the uncompressed
+//! bytes could even be the values themselves. So we try every codec on each page. If several codecs
+//! succeed with different results, the codecs of other chunks decide:
 //!
 //! ```text
 //! the codec of the column in the footer or the sibling   if the file has pages of no other codecs than these
@@ -67,21 +67,21 @@ impl CodecSet {
 /// The results of decompressing one page.
 #[derive(Debug, Clone, Default)]
 struct Outcome {
-    /// The sets of codecs that decompress the page to the same bytes.
+    /// Equivalence classes of codecs that decompress the page to the same bytes.
     classes: Vec<CodecSet>,
-    /// True if the page decompresses to no bytes. Such a page does not reveal its codec.
+    /// True if the page decompresses to no bytes. Such a page says nothing about its codec.
     is_empty: bool,
 }
 
 impl Outcome {
-    /// Returns the codecs of the page if it is not ambiguous.
+    /// Returns the page's codecs, or `None` if they are ambiguous.
     fn certain(&self) -> Option<CodecSet> {
         let [only] = self.classes[..] else {
             return None;
         };
         let mut uncompressed = CodecSet::default();
         uncompressed.insert(CompressionCodec::Uncompressed);
-        // Any codec may leave pages of version 2 uncompressed.
+        // Every codec is allowed to leave version 2 pages uncompressed.
         let is_any = only != uncompressed && !only.within(uncompressed).is_empty();
         (!self.is_empty && !is_any).then_some(only)
     }
@@ -90,15 +90,14 @@ impl Outcome {
 /// The codecs of all pages.
 pub(super) struct Codecs {
     outcomes: Vec<Outcome>,
-    /// The codecs that are preferred for each leaf.
+    /// The preferred codecs per leaf.
     preferred: Vec<CodecSet>,
-    /// The codecs of all pages that are not ambiguous.
+    /// The codecs of all unambiguous pages.
     certain: CodecSet,
 }
 
 impl Codecs {
-    /// Decompresses all pages. `known` contains the codecs that each leaf has in a footer or a
-    /// sibling.
+    /// Decompresses all pages. `known` has each leaf's codecs from a footer or a sibling file.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
@@ -135,7 +134,7 @@ impl Codecs {
         })
     }
 
-    /// Returns the codecs from `within` that a page of `leaf` may have, as sets of codecs that give
+    /// Returns the candidate codecs from `within` for a page of `leaf`, grouped into sets that give
     /// the same bytes.
     pub(super) fn classes(&self, page: usize, leaf: usize, within: CodecSet) -> Vec<CodecSet> {
         let classes = self
@@ -157,8 +156,8 @@ impl Codecs {
         classes
     }
 
-    /// Returns the codecs that a page may have if there are several for each leaf. There is one
-    /// codec per distinct result.
+    /// Returns a page's candidate codecs if every leaf has several, with one codec per distinct
+    /// result.
     pub(super) fn choice(&self, page: usize) -> Option<Vec<CompressionCodec>> {
         let leaves = 0..self.preferred.len().max(1);
         let classes = |leaf| self.classes(page, leaf, CodecSet::ALL);
@@ -174,7 +173,7 @@ impl Codecs {
         )
     }
 
-    /// Returns the codec to use from a set. A codec in the footer or the sibling is preferred.
+    /// Picks a codec from a set, preferring codecs from the footer or the sibling file.
     pub(super) fn one_of(&self, codecs: CodecSet, leaf: usize) -> CompressionCodec {
         let preferred = codecs.within(self.preferred(leaf));
         let first = preferred.iter().next().or_else(|| codecs.iter().next());

@@ -1,4 +1,4 @@
-//! Tries to decode a page as a page of a given leaf.
+//! Tries to decode a page as belonging to a given leaf.
 
 use std::collections::HashMap;
 
@@ -11,15 +11,15 @@ use herringbone_schema::Leaf;
 use super::scan::FoundPage;
 use herringbone::source::Source;
 
-/// The maximum number of trial decodings per page, which bounds the time.
+/// The maximum number of trial decodings per page. This bounds the time.
 const TRIALS_PER_PAGE: usize = 64;
-/// The number of trial decodings that are allowed even if there are few pages.
+/// The number of trial decodings allowed even for few pages.
 const MIN_TRIALS: usize = 10_000;
-/// The maximum number of decoders that we keep. Each of them may contain a dictionary, so this
-/// bounds the memory.
+/// The maximum number of cached decoders. Each decoder can hold a dictionary, so this bounds the
+/// memory.
 const MAX_DECODERS: usize = 16;
 
-/// The contents that a page has if it is decoded as a page of some leaf.
+/// The result of decoding a page as some leaf's page.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fit {
     /// The number of rows that start in the page.
@@ -37,12 +37,11 @@ pub(super) struct Fit {
 pub(super) struct Candidate {
     pub(super) page: usize,
     pub(super) codec: CompressionCodec,
-    /// The dictionary page of the chunk, if it has one before this page.
+    /// The chunk's dictionary page, if there is one before this page.
     pub(super) dictionary: Option<usize>,
 }
 
-/// The properties of a leaf that decide how its pages are decoded. Leaves with the same shape share
-/// results.
+/// The properties of a leaf that affect decoding. Leaves with the same shape share cached results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Shape {
     physical_type: Type,
@@ -62,13 +61,13 @@ impl Shape {
     }
 }
 
-/// A decoder, and the page that its dictionary comes from.
+/// A decoder and the page of its dictionary.
 struct Decoder {
     decoder: PageDecoder,
     dictionary: Option<usize>,
 }
 
-/// Decodes pages, once for each way to interpret them.
+/// Decodes pages and caches the results, so that each interpretation is only decoded once.
 pub(super) struct Fits<'a> {
     source: &'a dyn Source,
     limits: &'a Limits,
@@ -77,8 +76,8 @@ pub(super) struct Fits<'a> {
     known: HashMap<(Candidate, Shape), Option<Fit>>,
     decoders: HashMap<(CompressionCodec, Shape, bool), Decoder>,
     trials_left: usize,
-    /// True if a page may end with padding. Without a footer, only the other columns of a row group
-    /// show that the padding has no rows, so the file must have several columns.
+    /// True if pages are allowed to end with padding. Without a footer, only a row group's other
+    /// columns show that the padding has no rows, so this requires several columns.
     accepts_padding: bool,
 }
 
@@ -105,7 +104,7 @@ impl<'a> Fits<'a> {
         }
     }
 
-    /// Decodes the page as a page of `leaf`. Returns `None` if it cannot be one.
+    /// Decodes the page as belonging to `leaf`. Returns `None` if it can't.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`] if the source fails, and with [`ErrorKind::Limit`] if too many
@@ -139,7 +138,7 @@ impl<'a> Fits<'a> {
         };
         let fit = self.page(&mut decoder.decoder, page)?;
         let is_dictionary = self.pages.get(page).is_some_and(FoundPage::is_dictionary);
-        // After a dictionary page, a decoder contains this dictionary, so we do not use it for
+        // Decoding a dictionary page loads it into the decoder, so we don't reuse that decoder for
         // other pages.
         if !is_dictionary && self.decoders.len() < MAX_DECODERS {
             self.decoders.insert(key, decoder);
@@ -149,7 +148,7 @@ impl<'a> Fits<'a> {
         Ok(fit)
     }
 
-    /// Creates a decoder that has the candidate's dictionary.
+    /// Creates a decoder with the candidate's dictionary.
     fn decoder(&mut self, candidate: Candidate, leaf: &Leaf) -> Result<Option<Decoder>> {
         let (limits, budget) = (self.limits.clone(), Budget::new(self.limits));
         let decoder =
@@ -168,7 +167,7 @@ impl<'a> Fits<'a> {
         }))
     }
 
-    /// Decodes a page to its end. Returns `None` if it does not fit the decoder's leaf.
+    /// Decodes a whole page. Returns `None` if the page doesn't fit the decoder's leaf.
     fn page(&mut self, decoder: &mut PageDecoder, page: usize) -> Result<Option<Fit>> {
         self.trials_left = self.trials_left.checked_sub(1).ok_or_else(too_much)?;
         let Some(page) = self.pages.get(page) else {
@@ -197,8 +196,7 @@ impl<'a> Fits<'a> {
         // hangxie's library leaves the row count at 0.
         let other_rows = v2
             .is_some_and(|v2| !matches!(u64::try_from(v2.num_rows), Ok(n) if n == rows || n == 0));
-        // If the page had values of a wider type, decoding it as a narrower one would leave unused
-        // bytes.
+        // Decoding values of a wider type as a narrower type leaves unused bytes.
         if other_rows || decoder.check_unused_bytes().is_err() {
             return Ok(None);
         }

@@ -1,4 +1,4 @@
-//! Uses the row groups that a footer still contains.
+//! Salvages row groups still present in a footer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -8,7 +8,7 @@ use herringbone_schema::ParquetSchema;
 
 use super::codecs::CodecSet;
 
-/// The parts of a file that column chunks occupy.
+/// The parts of a file occupied by column chunks.
 #[derive(Debug, Default)]
 pub(super) struct OccupiedRanges(BTreeMap<u64, u64>);
 
@@ -37,9 +37,9 @@ impl OccupiedRanges {
     }
 }
 
-/// Returns the row groups up to the first one that is not usable. A usable row group matches the
-/// schema, lies before `end`, and does not overlap another. Also returns the parts of the file that
-/// these row groups occupy.
+/// Returns the row groups before the first unusable one, and the parts of the file occupied by
+/// them. A usable row group matches the schema, lies before `end`, and doesn't overlap another row
+/// group.
 pub(super) fn usable(
     row_groups: Vec<RowGroup>,
     schema: &ParquetSchema,
@@ -63,8 +63,8 @@ pub(super) fn usable(
     (usable, taken)
 }
 
-/// Returns the row groups whose column chunks overlap chunks of others. The footer then has a wrong
-/// location for at least one of them.
+/// Returns the row groups with overlapping column chunks. At least one of them must have a wrong
+/// location in the footer.
 ///
 /// # Errors
 /// Fails with [`ErrorKind::Corrupt`](herringbone::ErrorKind::Corrupt) if a column chunk's metadata
@@ -80,7 +80,7 @@ pub(super) fn overlapping(metadata: &FileMetadata) -> Result<BTreeSet<usize>> {
     }
     chunks.sort_unstable();
     let mut overlapping = BTreeSet::new();
-    // The column chunk that extends furthest so far.
+    // The column chunk with the furthest end so far.
     let mut last: Option<(u64, usize)> = None;
     for (start, end, row_group) in chunks {
         if let Some((_, other)) = last.filter(|(end, _)| start < *end) {
@@ -93,7 +93,7 @@ pub(super) fn overlapping(metadata: &FileMetadata) -> Result<BTreeSet<usize>> {
     Ok(overlapping)
 }
 
-/// Returns the codecs that each leaf has in these row groups.
+/// Returns each leaf's codecs in these row groups.
 pub(super) fn codecs(row_groups: &[RowGroup]) -> Vec<CodecSet> {
     let num_leaves = row_groups
         .iter()
@@ -110,7 +110,7 @@ pub(super) fn codecs(row_groups: &[RowGroup]) -> Vec<CodecSet> {
     codecs
 }
 
-/// Returns the part of the file that a column chunk occupies.
+/// Returns a column chunk's byte range in the file.
 pub(super) fn range(metadata: &ColumnMetaData) -> Option<Range<u64>> {
     let dictionary = metadata.dictionary_page_offset.filter(|offset| *offset > 0);
     let start = dictionary.map_or(metadata.data_page_offset, |dictionary| {

@@ -1,4 +1,4 @@
-//! Describes the pages and bytes that do not belong to any row group.
+//! Describes pages and bytes outside of all row groups.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::assemble::{Ambiguity, Assembled};
 use super::codecs::Codecs;
 use super::scan::FoundPages;
 
-/// The maximum number of row counts that a message lists.
+/// The maximum number of row counts listed in a message.
 const SHOWN_ROWS: usize = 8;
 
 /// Adjacent pages and bytes outside all row groups.
@@ -18,12 +18,12 @@ struct Stretch {
     offset: u64,
     pages: Range<usize>,
     damaged: usize,
-    /// The number of bytes that do not belong to pages.
+    /// The number of bytes outside of pages.
     bytes: u64,
 }
 
-/// Returns everything that was found outside row groups. `unexplained` contains bytes before the
-/// first page.
+/// Returns everything found outside of row groups. `unexplained` has the bytes before the first
+/// page.
 pub(super) fn of_pages(
     found: &FoundPages,
     assembled: &Assembled,
@@ -75,7 +75,7 @@ fn add_bytes(stretch: &mut Option<Stretch>, bytes: &Range<u64>, page: usize) {
     stretch.bytes += bytes.end - bytes.start;
 }
 
-/// Describes the loss of bytes that do not belong to pages.
+/// Describes the loss of bytes outside of pages.
 fn bytes(range: Range<u64>) -> Lost {
     let stretch = Stretch {
         offset: range.start,
@@ -121,7 +121,7 @@ impl Stretch {
 }
 
 impl Ambiguity {
-    /// Returns the error for pages that can be interpreted in several ways.
+    /// Returns the error for ambiguous pages.
     pub(super) fn error(&self, found: &FoundPages) -> Error {
         let first = found.pages.get(self.pages.start);
         let error = match self.remedy {
@@ -154,8 +154,8 @@ impl Ambiguity {
         format!("a row group may have {rows} rows, and the pages fit all of these numbers")
     }
 
-    /// Finds the option that would resolve the ambiguity. `row_group_rows` is that option's value;
-    /// if the user has already given it, we cannot suggest it.
+    /// Finds an option to resolve the ambiguity. `row_group_rows` is that option's current value.
+    /// We can't suggest it if the user has already set it.
     pub(super) fn explain(&mut self, codecs: &Codecs, row_group_rows: Option<u64>) {
         let choice = self.pages.clone().find_map(|page| codecs.choice(page));
         self.codecs = choice.unwrap_or_default();

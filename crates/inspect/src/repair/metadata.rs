@@ -1,4 +1,4 @@
-//! Creates the metadata that the lost footer would contain.
+//! Recreates the metadata of a lost footer.
 
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{
@@ -35,7 +35,7 @@ pub(super) fn of_file(
     FileMetadata::decode(writer.finish().into(), 0, limits)
 }
 
-/// Returns the metadata of a row group that was assembled from `pages`.
+/// Returns the metadata of a row group assembled from `pages`.
 pub(super) fn row_group(
     found: &FoundRowGroup,
     pages: &[FoundPage],
@@ -88,7 +88,7 @@ fn column_chunk(
     ColumnChunk::default().meta_data(metadata)
 }
 
-/// Converts an offset or a count. These always fit if they come from a file.
+/// Converts an offset or a count. Both always fit, since they come from a file.
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -7,22 +7,22 @@
 //! footer lost                 → schema of a sibling, row groups from pages    ┘
 //! ```
 //!
-//! We find pages by plausible headers, and check them by their checksums, if they have any. The
-//! pages of a row group follow each other, starting with the first leaf's. We assemble a row group
-//! if its pages can be decoded as pages of all leaves in turn, and if all leaves have the same row
-//! count. If pages can be assembled or decompressed in several ways, we only accept the row groups
-//! that all ways have in common, because a wrong guess would return wrong values. For the others,
-//! [`Lost::remedy`] contains the option that resolves the ambiguity.
+//! We find pages by their plausible headers, verifying checksums if there are any. A row group's
+//! pages follow each other, starting with the first leaf. We assemble a row group if its pages can
+//! be decoded as pages of all leaves in turn, and if all leaves have the same row count. If pages
+//! can be assembled or decompressed in several ways, we only accept the row groups common to all
+//! ways, because a wrong guess would return wrong values. For the others, [`Lost::remedy`] has an
+//! option to resolve the ambiguity.
 //!
 //! The following cannot be recovered:
 //! - the rows of a row group with a damaged page in any column;
 //! - without a footer, rows between two damaged places, unless the file has a single column;
 //! - the schema, if it is missing from both the footer and the options;
-//! - key-value metadata that was lost with the footer, and Arrow types that are recorded only
-//!   there;
-//! - encrypted pages, and pages that are not in the order of the schema.
+//! - key-value metadata lost with the footer, and Arrow types recorded only there;
+//! - encrypted pages, and pages out of schema order.
 //!
-//! We trust the options: if a schema swaps two columns of the same type, it swaps their values.
+//! Note that we trust the options. If a given schema swaps two columns of the same type, their
+//! values are swapped too.
 
 mod assemble;
 mod codecs;
@@ -55,15 +55,16 @@ use herringbone_arrow::schema::Schema;
 use readings::Readings;
 use scan::{FoundPages, Scan};
 
-/// The offset at which the first page may be, which follows the magic bytes.
+/// The first possible page offset, right after the magic bytes.
 const FIRST_PAGE: u64 = 4;
-/// The name by which a footer identifies fastparquet as the writer. If it is present, readers
-/// expect the zeros that fastparquet appends to pages.
+/// The name of fastparquet in a footer's `created_by`. If it is present, readers tolerate the zeros
+/// that fastparquet appends to pages.
 const FASTPARQUET: &str = "fastparquet-python";
-/// The maximum number of a sibling's row groups whose codecs we look at.
+/// The maximum number of row groups to inspect for codecs in a sibling file.
 const SIBLING_ROW_GROUPS: usize = 16;
 
-/// Options for a repair, with everything that the caller knows about the damaged file.
+/// Options for a repair. The more you know about the damaged file, the more can be recovered, so
+/// tell us everything here.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -84,18 +85,18 @@ const SIBLING_ROW_GROUPS: usize = 16;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct RepairOptions {
-    /// The schema, for a file whose footer has lost it.
+    /// The schema, for a file without a usable footer.
     pub schema: Option<RepairSchema>,
-    /// The row count per row group, if the pages do not determine it.
+    /// The row count per row group. Set this if the pages alone are ambiguous.
     pub row_group_rows: Option<u64>,
     /// True to search for pages even if there is a footer.
     pub ignore_footer: bool,
-    /// The limits on the resources that the file may use.
+    /// Resource limits, for untrusted files.
     pub limits: Limits,
-    /// The object that supplies an encrypted file's keys. If the footer cannot be decrypted, no
-    /// data can be recovered.
+    /// The key provider for an encrypted file. Nothing can be recovered if the footer can't be
+    /// decrypted.
     pub decryption: Option<Arc<dyn Decryption>>,
-    /// The file's path, which decryption needs if each file has its own keys.
+    /// The file's path. Decryption needs it if each file has its own keys.
     pub path: Option<PathBuf>,
 }
 
@@ -108,17 +109,17 @@ impl RepairOptions {
 }
 
 herringbone_format::setters! { RepairOptions {
-    /// Sets the schema, for a file whose footer has lost it.
+    /// Sets the schema, for a file without a usable footer.
     schema: RepairSchema => Some;
-    /// Sets the row count per row group, if the pages do not determine it.
+    /// Sets the row count per row group, for ambiguous pages.
     row_group_rows: u64 => Some;
     /// Selects whether pages are searched for even if there is a footer.
     ignore_footer: bool;
-    /// Sets the limits on the resources that the file may use.
+    /// Sets the resource limits.
     limits: Limits;
-    /// Sets the object that supplies an encrypted file's keys.
+    /// Sets the key provider for an encrypted file.
     decryption: Arc<dyn Decryption> => Some;
-    /// Sets the file's path, which decryption needs if each file has its own keys.
+    /// Sets the file's path, for decryption with separate keys per file.
     path: impl Into<PathBuf> => |path| Some(Into::into(path));
 }}
 
@@ -133,7 +134,8 @@ pub struct RepairSchema {
 }
 
 impl RepairSchema {
-    /// Takes the schema of a file that the same program has written.
+    /// Takes the schema and codecs from a sibling, that is, an intact file written by the same
+    /// program.
     #[must_use]
     pub fn of_file(sibling: &ParquetFile) -> Self {
         Self {
@@ -144,7 +146,7 @@ impl RepairSchema {
         }
     }
 
-    /// Combines the schema in the options with the parts that the damaged file's footer still has.
+    /// Combines the schema from the options with the remains of the damaged file's footer.
     fn of_damaged(options: &RepairOptions, left: Option<&PartialMetadata>) -> Result<Self> {
         let codecs = left.map(|left| known::codecs(&left.row_groups));
         let codecs = codecs.filter(|codecs| !codecs.is_empty());
@@ -166,9 +168,9 @@ impl RepairSchema {
         }
     }
 
-    /// Takes the schema that this library would write for an Arrow schema. Other writers may store
-    /// some types differently, for example timestamps as INT96 or small decimals as byte arrays, so
-    /// a sibling file is the better source if there is one.
+    /// Takes the schema that this library would write for an Arrow schema. Prefer a sibling file if
+    /// there is one, because other writers might store some types differently, for example
+    /// timestamps as INT96 or small decimals as byte arrays.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Unsupported`] if Parquet cannot represent a type.
@@ -189,9 +191,9 @@ impl RepairSchema {
 pub enum RepairSource {
     /// A complete footer.
     Footer,
-    /// Row groups that the footer still contains, and pages after them.
+    /// Row groups still listed in the footer, and the pages after them.
     PartialMetadata,
-    /// Pages only. The schema may come from the footer.
+    /// Pages only. The schema can still come from the footer.
     Pages,
 }
 
@@ -205,11 +207,12 @@ pub struct Lost {
     pub rows: Option<u64>,
     /// The reason for the loss.
     pub reason: String,
-    /// An option that would avoid the loss, if there is one.
+    /// An option to avoid the loss, if there is one.
     pub remedy: Option<Remedy>,
 }
 
-/// A damaged file, and the data that can be recovered from it.
+/// A damaged file and the data recovered from it. Open it, check it, then read the valid row groups
+/// like those of any other file.
 ///
 /// ```
 /// use herringbone_inspect::repair::{Repair, RepairOptions};
@@ -232,16 +235,16 @@ pub struct Lost {
 pub struct Repair {
     file: ParquetFile,
     source: RepairSource,
-    /// The row groups that could be read to their end.
+    /// The fully readable row groups.
     valid: Vec<usize>,
     lost: Vec<Lost>,
-    /// True if the last row group that we found is also the file's last one.
+    /// True if the last row group found is also the file's last.
     end_is_known: bool,
 }
 
 impl Repair {
-    /// Finds the row groups of a file. This does not read their values yet, which [`Self::check`]
-    /// does.
+    /// Finds a file's row groups. This doesn't read their values yet. Call [`Self::check`] for
+    /// that.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Corrupt`] if the schema is missing, with [`ErrorKind::Argument`] if
@@ -339,9 +342,9 @@ impl Repair {
         })
     }
 
-    /// Reads each row group to its end. After each, this calls `progress` with the number of row
-    /// groups read so far. Only valid row groups are returned afterwards. A timestamp outside the
-    /// range of its unit does not count as damage.
+    /// Reads each row group to its end, calling `progress` with the number of row groups read so
+    /// far. From then on, only valid row groups are returned. A timestamp out of its unit's range
+    /// doesn't count as damage.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`] if the source fails, and with [`ErrorKind::Argument`] if the
@@ -396,7 +399,7 @@ impl Repair {
         self.file.read(options.row_groups(self.valid.clone()))
     }
 
-    /// Returns the file, with the best metadata that we could recover.
+    /// Returns the file with the best recoverable metadata.
     #[must_use]
     pub fn file(&self) -> &ParquetFile {
         &self.file
@@ -408,7 +411,7 @@ impl Repair {
         self.source
     }
 
-    /// Returns the number of row groups that were found, whether they are valid or not.
+    /// Returns the number of row groups found, valid or not.
     #[must_use]
     pub fn num_row_groups(&self) -> usize {
         self.file.metadata().num_row_groups()
@@ -430,8 +433,8 @@ impl Repair {
             .sum()
     }
 
-    /// Returns false if the file may have had further row groups after the last one that we found.
-    /// It is then unknown whether any are lost.
+    /// Returns false if the file might have had more row groups after the last one found. In that
+    /// case, we can't tell whether any are lost.
     #[must_use]
     pub fn is_end_known(&self) -> bool {
         self.end_is_known
@@ -455,9 +458,9 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// Assembles row groups. `codecs` contains the codecs that each leaf has in a footer or a
-    /// sibling. If we do not know the writer and find no row groups, we also try to read the pages
-    /// as fastparquet's, because its pages end with zeros that we would refuse otherwise.
+    /// Assembles row groups. `codecs` has each leaf's codecs from a footer or a sibling. If the
+    /// writer is unknown and we find no row groups, we try again as if the writer were fastparquet,
+    /// because its pages end with zeros that we otherwise reject.
     fn assemble(&mut self, codecs: &[CodecSet]) -> Result<Assembled> {
         let assembled = self.assemble_as(self.created_by.as_deref(), codecs)?;
         let is_nothing = assembled.row_groups.is_empty() && assembled.ambiguities.is_empty();
@@ -485,7 +488,7 @@ impl Parts<'_> {
     }
 }
 
-/// Returns the codecs that each leaf has in a file's first row groups.
+/// Returns each leaf's codecs in a file's first row groups.
 fn sibling_codecs(sibling: &ParquetFile) -> Vec<CodecSet> {
     let metadata = sibling.metadata();
     let mut codecs = vec![CodecSet::default(); sibling.parquet_schema().leaves().len()];
@@ -501,7 +504,7 @@ fn sibling_codecs(sibling: &ParquetFile) -> Vec<CodecSet> {
     codecs
 }
 
-/// Returns the loss of the rows that the footer counts, but that are not in any row group.
+/// Returns the loss of rows counted in the footer but missing from all row groups.
 fn lost_rows(known: i64, found: i64) -> Option<Lost> {
     let lost = known.checked_sub(found).filter(|lost| *lost > 0)?;
     Some(Lost {

@@ -1,4 +1,4 @@
-//! Finds the parts of a footer that are left.
+//! Finds the remains of a footer.
 
 use herringbone_format::footer::{FOOTER_TAIL_BYTES, Tail};
 use herringbone_format::{Limits, PartialMetadata, Result};
@@ -6,12 +6,12 @@ use herringbone_schema::ParquetSchema;
 
 use herringbone::source::Source;
 
-/// The number of bytes that are searched at a time.
+/// The size of the search window in bytes.
 const WINDOW: u64 = 4 << 20;
 /// The first bytes of metadata: a version of 1 or 2, and then a list of structs.
 const STARTS: [[u8; 3]; 2] = [[0x15, 0x02, 0x19], [0x15, 0x04, 0x19]];
 
-/// Finds the metadata that is left, and its offset in the file.
+/// Finds the remaining metadata and its offset in the file.
 ///
 /// # Errors
 /// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
@@ -26,12 +26,12 @@ pub(super) fn find(source: &dyn Source, limits: &Limits) -> Result<Option<(Parti
     {
         return Ok(Some((partial, start)));
     }
-    // Otherwise, we take the last position that looks like the start of metadata.
+    // Otherwise, fall back to the last position that looks like the start of metadata.
     let least = length.saturating_sub(limits.footer_bytes);
     let mut end = length;
     while end > least {
         let start = end.saturating_sub(WINDOW).max(least);
-        // A start near the end of the window extends past it, so we read a few bytes more.
+        // A match can straddle the end of the window, so we read a few more bytes.
         let window = source.read(start..(end + STARTS[0].len() as u64).min(length))?;
         let starts = window.windows(STARTS[0].len()).enumerate().rev();
         for (at_byte, bytes) in starts {

@@ -1,4 +1,4 @@
-//! Finds the possible ways to read pages as column chunks and row groups.
+//! Enumerates the possible readings of pages.
 
 use herringbone_format::{CompressionCodec, Result};
 use herringbone_schema::{Leaf, ParquetSchema};
@@ -7,12 +7,11 @@ use super::codecs::{CodecSet, Codecs};
 use super::fit::{Candidate, Fit, Fits, too_much};
 use super::scan::{FoundPage, FoundPages, Gap};
 
-/// The maximum number of steps per page, which bounds the time.
+/// The maximum number of steps per page. This bounds the time.
 const STEPS_PER_PAGE: usize = 1_000;
-/// The number of steps that are allowed even if there are few pages.
+/// The number of steps allowed even for few pages.
 const MIN_STEPS: usize = 1_000_000;
-/// The maximum number of steps, however many pages there are. It bounds the memory, because the
-/// results of steps are kept.
+/// The absolute maximum number of steps. Results are cached, so this bounds the memory.
 const MAX_STEPS: usize = 20_000_000;
 
 /// A possible column chunk.
@@ -22,17 +21,18 @@ pub(super) struct ChunkReading {
     pub(super) end: usize,
     pub(super) rows: u64,
     pub(super) levels: u64,
-    /// Codecs that all give the same values.
+    /// A set of codecs with the same values.
     codecs: CodecSet,
-    /// True if the next page would continue the last row, if it belonged to this column chunk.
+    /// True if the last row would continue on the next page, provided that the page belongs to this
+    /// column chunk.
     is_continued: bool,
 }
 
-/// The column chunks that may start at a page.
+/// The candidate column chunks starting at a page.
 #[derive(Debug, Default)]
 struct ChunkReadings {
     whole: Vec<ChunkReading>,
-    /// The page up to which pages can form a column chunk that is not finished.
+    /// The furthest end page of an unfinished column chunk.
     unfinished: usize,
 }
 
@@ -45,11 +45,11 @@ pub(super) struct Reading {
     pub(super) rows: u64,
 }
 
-/// The row groups that may start at a page.
+/// The candidate row groups starting at a page.
 #[derive(Debug, Default, Clone)]
 pub(super) struct RowGroupReadings {
     pub(super) whole: Vec<Reading>,
-    /// The page up to which pages can form a row group that is not finished.
+    /// The furthest end page of an unfinished row group.
     pub(super) unfinished: usize,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct FoundChunk {
     pub(super) levels: u64,
 }
 
-/// A column chunk to which we may add further pages.
+/// A column chunk that can still grow by further pages.
 #[derive(Clone, Copy)]
 struct Unfinished {
     next: usize,
@@ -70,7 +70,7 @@ struct Unfinished {
     levels: u64,
     codecs: CodecSet,
     has_data: bool,
-    /// The index of the whole column chunk that ends here, if there is one.
+    /// The index of the complete column chunk ending here, if any.
     whole: Option<usize>,
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Readings<'a> {
     end_is_known: bool,
     codecs: &'a Codecs,
     fits: Fits<'a>,
-    /// The row count of each row group. The last row group may have fewer rows.
+    /// The row count per row group. The last row group can have fewer rows.
     row_group_rows: Option<u64>,
     steps_left: usize,
 }
@@ -110,7 +110,7 @@ impl<'a> Readings<'a> {
         }
     }
 
-    /// Returns all row groups that may start at page `start` and end before page `stop`.
+    /// Returns all candidate row groups that start at page `start` and end before page `stop`.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails, and with
@@ -119,8 +119,8 @@ impl<'a> Readings<'a> {
         self.rests(0, start, stop)
     }
 
-    /// Returns all possible ends of row groups whose column chunks of `leaf` and of later leaves
-    /// start at page `start`.
+    /// Returns all candidate ends of a row group, given that its column chunks for `leaf` and later
+    /// leaves start at page `start`.
     pub(super) fn rests(
         &mut self,
         leaf: usize,
@@ -157,7 +157,7 @@ impl<'a> Readings<'a> {
         Ok(found)
     }
 
-    /// Returns the column chunks of a row group that can be read in one way only.
+    /// Returns the column chunks of an unambiguous row group.
     pub(super) fn chunks_of(&mut self, reading: Reading, stop: usize) -> Result<Vec<FoundChunk>> {
         let num_leaves = self.schema.leaves().len();
         let mut path: Vec<FoundChunk> = Vec::new();
@@ -190,7 +190,7 @@ impl<'a> Readings<'a> {
     }
 
     /// Returns the longest column chunk that starts at page `start`, for a file with a single
-    /// column. If codecs lead to different values, returns several.
+    /// column. Returns several if codecs lead to different values.
     pub(super) fn longest(&mut self, start: usize, stop: usize) -> Result<Vec<Reading>> {
         let mut chunks = self.chunks(0, start, stop, None)?.whole;
         chunks.retain(|chunk| !chunk.is_continued);
@@ -205,8 +205,8 @@ impl<'a> Readings<'a> {
             .collect())
     }
 
-    /// Returns the row count of a page if it can belong to a column chunk of `leaf` that started
-    /// before the page. We know neither the codec nor the dictionary of that chunk.
+    /// Returns a page's row count, assuming that it continues an earlier column chunk of `leaf`.
+    /// Returns `None` if it can't. Note that we know neither that chunk's codec nor its dictionary.
     pub(super) fn rows_of_rest(&mut self, page: usize, leaf: usize) -> Result<Option<u64>> {
         self.step()?;
         let Some((header, leaf_type)) = self.pages.get(page).zip(self.leaf(leaf)) else {
@@ -237,15 +237,15 @@ impl<'a> Readings<'a> {
         self.row_group_rows.unwrap_or(u64::MAX)
     }
 
-    /// Returns true if a row group that ends before page `end` may have this row count.
+    /// Returns true if this row count is possible for a row group that ends before page `end`.
     fn may_have(&self, rows: u64, end: usize) -> bool {
         let is_last = end == self.pages.len();
         let fits = |wanted| rows == wanted || (rows < wanted && is_last);
         rows > 0 && self.row_group_rows.is_none_or(fits)
     }
 
-    /// Returns the column chunks of `leaf` that may start at page `start`. They have `rows` rows if
-    /// this number is known.
+    /// Returns the candidate column chunks of `leaf` starting at page `start`. If `rows` is known,
+    /// they have exactly that many rows.
     fn chunks(
         &mut self,
         leaf: usize,
@@ -317,15 +317,15 @@ impl<'a> Readings<'a> {
         self.pages.get(page).is_some_and(FoundPage::is_dictionary)
     }
 
-    /// Returns true if the page has no values. It then counts as a part of the column chunk before
-    /// it.
+    /// Returns true if the page has no values. Such a page counts as part of the previous column
+    /// chunk.
     fn is_empty_page(&self, page: usize, stop: usize) -> bool {
         let next = self.pages.get(page).filter(|_| page < stop);
         next.is_some_and(|next| next.num_values() == 0) && self.goes_on(page)
     }
 
-    /// Returns true if the last row before page `next` certainly ends there. This is not so in
-    /// general, because pages of version 1 may end inside a list.
+    /// Returns true if the last row before page `next` certainly ends there. This isn't a given,
+    /// because version 1 pages can end inside a list.
     fn ends_row(&self, leaf: usize, next: usize, stop: usize) -> bool {
         let is_flat = self.leaf(leaf).is_some_and(|leaf| leaf.max_rep_level == 0);
         is_flat
@@ -376,8 +376,8 @@ impl Unfinished {
         }
     }
 
-    /// Returns the column chunk extended by a page, or `None` if the page cannot be a column
-    /// chunk's first data page.
+    /// Extends the column chunk by a page. Returns `None` if the page can't be a column chunk's
+    /// first data page.
     fn followed_by(self, fit: Fit, codecs: CodecSet, is_dictionary: bool) -> Option<Self> {
         let longer = Self {
             next: self.next + 1,

@@ -13,14 +13,14 @@ use herringbone_format::{
 
 use herringbone::source::Source;
 
-/// The maximum number of bytes in a page header here. Real headers have less than a few hundred
-/// bytes, and a large number in other bytes must not be trusted.
+/// The maximum page header size for a scan. Real headers have at most a few hundred bytes, and we
+/// can't trust sizes in random bytes.
 const HEADER_BYTES: usize = 64 << 10;
 /// The minimum number of bytes in a column chunk's metadata.
 const COLUMN_METADATA_BYTES: usize = 20;
-/// The maximum number of bytes between two pages that we examine.
+/// The largest gap between two pages to examine, in bytes.
 const LARGEST_GAP: u64 = 256 << 20;
-/// The number of bytes that are read at a time.
+/// The read window's size in bytes.
 const WINDOW: u64 = 4 << 20;
 
 /// A page that was found.
@@ -37,7 +37,7 @@ pub(super) struct FoundPage {
     pub(super) intact: bool,
     /// The kind of bytes between the previous page and this one.
     pub(super) gap: Gap,
-    /// The bytes in the gap that may be destroyed pages.
+    /// The bytes in the gap that might be destroyed pages.
     pub(super) unexplained: Range<u64>,
 }
 
@@ -46,35 +46,35 @@ pub(super) struct FoundPage {
 pub(super) enum Gap {
     /// There are no bytes.
     None,
-    /// A structure that writers put between column chunks.
+    /// A known structure between column chunks.
     Known,
-    /// A structure that writers put between column chunks, followed by bytes that may be destroyed
-    /// pages.
+    /// A known structure, followed by bytes that might be destroyed pages.
     KnownAtFirst,
-    /// Bytes that may be destroyed pages.
+    /// Bytes that might be destroyed pages.
     Unknown,
 }
 
-/// Bytes that do not belong to pages.
+/// The bytes between two pages.
 #[derive(Debug)]
 pub(super) struct Between {
     pub(super) gap: Gap,
-    /// The bytes that may be destroyed pages.
+    /// The bytes that might be destroyed pages.
     pub(super) unexplained: Range<u64>,
-    /// True if the first structure is one that follows a row group.
+    /// True if the first structure only occurs after a row group.
     ends_row_group: bool,
     /// True if the bytes contain a page index.
     has_page_index: bool,
 }
 
-/// A structure that writers put between or after column chunks.
+/// A structure that writers put between or after column chunks. Recognizing these tells us that a
+/// gap isn't damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Structure {
-    /// A bloom filter, which follows each row group or only the last one.
+    /// A bloom filter, written after each row group or after the last.
     BloomFilter,
-    /// A page index, which follows the last row group.
+    /// A page index, written after the last row group.
     PageIndex,
-    /// Column chunk metadata, which some old writers put after each column chunk.
+    /// Column chunk metadata, written after each column chunk by some old writers.
     ColumnMetadata,
 }
 
@@ -85,12 +85,12 @@ pub(super) struct FoundPages {
     /// True if a row group ends with the last page, because a footer, an index or a bloom filter
     /// follows.
     pub(super) end_is_known: bool,
-    /// The bytes after the last page that may be destroyed pages.
+    /// The bytes after the last page that might be destroyed pages.
     pub(super) unexplained: Range<u64>,
 }
 
 impl FoundPage {
-    /// Returns true if there may be destroyed pages before this page.
+    /// Returns true if there might be destroyed pages before this page.
     pub(super) fn is_behind_damage(&self) -> bool {
         matches!(self.gap, Gap::KnownAtFirst | Gap::Unknown)
     }
@@ -117,13 +117,13 @@ impl FoundPage {
     }
 }
 
-/// Finds the pages in a part of a file one after another. Everything between them is a gap.
+/// Scans a part of a file for pages, from front to back. Everything between two pages is a gap.
 pub(super) struct Scan<'a> {
     source: &'a dyn Source,
     range: Range<u64>,
     footer_follows: bool,
     limits: Limits,
-    /// The bytes that were read last, and their offset in the file.
+    /// The current read window: its file offset and bytes.
     window: (u64, Bytes),
 }
 
@@ -171,7 +171,8 @@ impl<'a> Scan<'a> {
         let rest = self.between(behind..self.range.end)?;
         let reaches_footer = self.footer_follows && matches!(rest.gap, Gap::None | Gap::Known);
         let unexplained = match rest.has_page_index {
-            // All pages of a file precede its page indexes, so no destroyed page can follow one.
+            // All pages precede the page indexes, so there can't be any destroyed pages after an
+            // index.
             true => self.range.end..self.range.end,
             false => rest.unexplained,
         };
@@ -227,13 +228,13 @@ impl<'a> Scan<'a> {
         let length = reader.position();
         let whole = bytes.get(..length)?;
         match whole {
-            // Both indexes start with a field that contains a list.
+            // Both indexes start with a list field.
             [0x19, ..] => {
                 let is_index = OffsetIndex::decode(whole, &self.limits).is_ok()
                     || ColumnIndex::decode(whole, &self.limits).is_ok();
                 is_index.then_some((length, Structure::PageIndex))
             }
-            // Metadata starts with the physical type, which the list of encodings follows.
+            // Metadata starts with the physical type, followed by the list of encodings.
             [0x15, _, 0x19, ..] if length >= COLUMN_METADATA_BYTES => {
                 Some((length, Structure::ColumnMetadata))
             }
@@ -257,8 +258,8 @@ impl<'a> Scan<'a> {
             None => true,
             Some(_) => PageDecoder::verify_crc(&header, &self.source.read(body..end)?).is_ok(),
         };
-        // If the header of a damaged body is credible, we pass over the body, so that later pages
-        // are not hidden. We believe the header if another one follows at the body's end.
+        // We skip a damaged body if its header is credible, that is, if another header follows at
+        // the body's end. Otherwise, a wrong size could hide later pages.
         if !intact && (end == self.range.end || self.walker(end)?.is_none()) {
             return Ok(None);
         }
@@ -273,10 +274,10 @@ impl<'a> Scan<'a> {
         }))
     }
 
-    /// Returns a walker that is positioned at the page at `offset`, if there is a credible header.
+    /// Returns a walker positioned at `offset`, if there is a credible header.
     fn walker(&mut self, offset: u64) -> Result<Option<PageWalker>> {
-        // Each header starts with field 1, which is an i32 with a small value. This check saves
-        // decoding at most offsets.
+        // Each header starts with field 1, a small i32. Checking this first avoids decoding at most
+        // offsets.
         let bytes = self.bytes(offset)?;
         if !matches!(bytes.get(..2), Some([0x15, 0x00 | 0x04 | 0x06])) {
             return Ok(None);
@@ -305,7 +306,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Returns true if a writer could have written this header.
+/// Returns true for a header that a writer could plausibly have written.
 fn plausible(header: &PageHeader) -> bool {
     let known = |encoding: Encoding| !matches!(encoding, Encoding::Unknown(_));
     let levels = |encoding| matches!(encoding, Encoding::Rle | Encoding::BitPacked);

@@ -1,4 +1,4 @@
-//! Checks a bloom filter against the values that it must contain.
+//! Checks a bloom filter against the column chunk's values.
 
 use bytes::Bytes;
 use herringbone_arrow::array::{Array, ArrayRef};
@@ -15,7 +15,7 @@ use super::finding::{FindingKind, Report};
 use super::observed::for_each_plain;
 use herringbone::ParquetFile;
 
-/// A bloom filter, and counts of the values that it lacks.
+/// A bloom filter with counts of missing values.
 #[derive(Debug)]
 pub(super) struct Bloom {
     filter: BloomFilter,
@@ -26,7 +26,7 @@ pub(super) struct Bloom {
     first_page: Option<usize>,
 }
 
-/// Returns the end of a column chunk's filter, if the chunk has one that can be read.
+/// Returns the end offset of a column chunk's filter, if there is a readable one.
 pub(super) fn end(file: &ParquetFile, chunk: ChunkId) -> Option<u64> {
     let mut filter = file.bloom_filter(chunk.row_group, chunk.leaf).ok()??;
     header(file, &mut filter).ok()?;
@@ -52,7 +52,7 @@ fn bits(file: &ParquetFile, filter: &mut BloomFilterProbe) -> Result<Bytes> {
 }
 
 impl Bloom {
-    /// Reads a column chunk's filter, if it has one that can be checked.
+    /// Reads a column chunk's filter, if there is one to check.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
@@ -77,7 +77,7 @@ impl Bloom {
             }
         };
         report.location.offset = None;
-        // The specification does not define a boolean's hash.
+        // The specification doesn't define a hash for booleans.
         let filter = filter.filter(|_| metadata.type_ != Type::Boolean);
         Ok(filter.map(|filter| Self {
             filter,
@@ -106,7 +106,7 @@ impl Bloom {
             compression,
             ..
         } = header;
-        // The end of an encrypted filter is only known after reading its bits.
+        // We only know where an encrypted filter ends after reading its bits.
         let mut read = None;
         if filter.end().is_none() {
             read = Some(bits(file, &mut filter)?);

@@ -1,6 +1,7 @@
-//! Checks bounds against the values that they should bound.
+//! Checks bounds against the actual values.
 //!
-//! A bound holds if no value is beyond it. It need not be tight, unless it is declared to be exact.
+//! A bound holds if no value is beyond it. It doesn't have to be tight, unless it is declared
+//! exact.
 
 use std::cmp::Ordering;
 
@@ -12,16 +13,17 @@ use super::column::Column;
 use super::finding::Severity;
 use super::observed::{OldBounds, flipped};
 
-/// The maximum number of a bound's bytes that a message shows.
+/// The maximum number of bytes of a bound to show in a message.
 const SHOWN_BYTES: usize = 24;
 
-/// A bound as the file stores it.
+/// A bound as stored in the file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bound<'a> {
     /// The name of the bound's field.
     pub(super) name: &'static str,
     pub(super) bytes: &'a [u8],
-    /// True if the bound is declared to be one of the values. `None` if this is unknown.
+    /// True if the bound is declared exact, that is, to be one of the values. `None` if the file
+    /// doesn't declare this.
     pub(super) exact: Option<bool>,
     pub(super) side: Side,
 }
@@ -32,7 +34,7 @@ pub(super) enum Side {
     Max,
 }
 
-/// Returns the fault of one of `column`'s bounds, if it has one. `observed` contains the bounds of
+/// Returns what is wrong with one of `column`'s bounds, if anything. `observed` has the bounds of
 /// all values.
 pub(super) fn fault(
     column: &Column,
@@ -73,7 +75,7 @@ pub(super) fn fault(
     None
 }
 
-/// Returns the fault of a bound if the claimed or the actual bound is a NaN.
+/// Handles bounds if the claimed or the actual bound is NaN.
 fn nan_fault(
     column: &Column,
     bound: Bound<'_>,
@@ -93,7 +95,7 @@ fn nan_fault(
             Severity::Error,
             format!("{name} is not NaN, but all values are"),
         )),
-        // Readers ignore such bounds by now, so this is not an error.
+        // Current readers ignore such bounds, so this isn't an error.
         (false, true, _) => Some((Severity::Warning, format!("{name} is NaN"))),
         _ => None,
     }
@@ -108,8 +110,7 @@ fn actual(observed: &BoundsBuilder, side: Side, total_order: bool) -> Option<Vec
     }
 }
 
-/// Extends a bound of zero to the zeros of both signs, because the orders in question do not
-/// distinguish these.
+/// Widens a zero bound to cover both -0 and +0, since these orders don't distinguish between them.
 fn including_zeros(order: ColumnOrderKind, bytes: &[u8], side: Side) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     if !order.is_float() {
@@ -127,14 +128,14 @@ fn including_zeros(order: ColumnOrderKind, bytes: &[u8], side: Side) -> Vec<u8> 
     bytes
 }
 
-/// Returns a message if the bytes do not have the length that values of the type have.
+/// Returns a message if the byte count is wrong for the type.
 pub(super) fn wrong_length(column: &Column, bytes: &[u8]) -> Option<String> {
     let (least, most) = match column.leaf.physical_type {
         Type::Boolean => (1, 1),
         Type::Int32 | Type::Float => (4, 4),
         Type::Int64 | Type::Double => (8, 8),
         Type::Int96 => (12, 12),
-        // If bytes are compared one by one, shorter bounds are valid, too.
+        // Truncated bounds are fine if bytes are compared lexicographically.
         Type::FixedLenByteArray if column.order == ColumnOrderKind::UnsignedBytes => {
             (0, column.leaf.type_length)
         }
@@ -148,7 +149,7 @@ pub(super) fn wrong_length(column: &Column, bytes: &[u8]) -> Option<String> {
     })
 }
 
-/// Returns true if `min` and `max` hold in one of the orders that writers are known to have used.
+/// Returns true if `min` and `max` hold in one of the orders known to be used by old writers.
 pub(super) fn old_bounds_hold(
     column: &Column,
     min: Option<&[u8]>,

@@ -1,4 +1,4 @@
-//! Checks where the parts of a file are. They must be inside the file, and must not overlap.
+//! Checks that all parts of a file are in bounds and don't overlap.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::{ChunkId, bloom};
 use herringbone::ParquetFile;
 use herringbone::source::Source;
 
-/// A part of a file.
+/// A part of a file, with a name for messages.
 #[derive(Debug)]
 struct NamedRange {
     range: Range<u64>,
@@ -34,8 +34,7 @@ impl ByteRanges {
         }
     }
 
-    /// Adds the parts that belong to a column chunk, and reports the ones that are outside the
-    /// file.
+    /// Adds a column chunk's parts, reporting any that are out of bounds.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
@@ -121,11 +120,11 @@ impl ByteRanges {
         }
     }
 
-    /// Reports parts that overlap.
+    /// Reports overlapping parts.
     pub(super) fn overlaps(mut self, report: &mut Report) {
         self.0
             .sort_by_key(|region| (region.range.start, region.range.end));
-        // The part that extends furthest so far.
+        // The part with the furthest end so far.
         let mut last: Option<NamedRange> = None;
         for region in self.0 {
             if let Some(last) = &last
@@ -156,13 +155,13 @@ pub(super) fn range(offset: i64, length: i64) -> Option<Range<u64>> {
     Some(start..start.checked_add(length)?)
 }
 
-/// Returns where a column chunk's pages are, if this is inside the file.
+/// Returns the byte range of a column chunk's pages, if it's in bounds.
 pub(super) fn chunk_range(metadata: &ColumnMetaData, file_length: u64) -> Option<Range<u64>> {
     byte_range(&metadata.layout(), file_length).ok()
 }
 
-/// Returns the metadata and the cipher of a column chunk that can be checked. If the chunk cannot
-/// be checked, reports this.
+/// Returns a column chunk's metadata and cipher. If that's impossible, reports that the chunk can't
+/// be checked.
 pub(super) fn readable<'a>(
     file: &ParquetFile,
     id: ChunkId,

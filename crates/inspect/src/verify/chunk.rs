@@ -1,5 +1,4 @@
-//! Checks a column chunk, that is its pages in order, and the metadata that the footer has about
-//! them.
+//! Checks a column chunk by walking its pages in order, then comparing the totals with the footer.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -26,34 +25,34 @@ use herringbone::ParquetFile;
 use herringbone::pages::read_header;
 use herringbone::source::Source;
 
-/// The number of levels that we decode even if the chunk declares fewer.
+/// The number of levels to decode even if the chunk declares fewer.
 const CHECKED_ANYWAY: u64 = 1 << 20;
-/// The maximum number of distinct values that we count, which bounds the memory.
+/// The maximum number of distinct values to count. This bounds the memory.
 const MAX_DISTINCT: usize = 1 << 20;
 
-/// The size of all pages in a column chunk, in bytes, including their headers.
+/// A column chunk's total page size in bytes, including headers.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sizes {
     pub(super) compressed: u64,
     pub(super) uncompressed: u64,
 }
 
-/// The results for a column chunk, after decoding all of its pages.
+/// The results for a column chunk, used later to check the whole row group.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
-    /// The sizes. `None` if a page was not found.
+    /// The sizes, or `None` if a page was not found.
     pub(super) sizes: Option<Sizes>,
-    /// The nesting. `None` if a page could not be decoded.
+    /// The nesting, or `None` if a page could not be decoded.
     pub(super) nesting: Option<Nesting>,
     pub(super) pages: PageCounts,
 }
 
-/// The numbers of pages found.
+/// Page counts.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PageCounts {
     pub(super) all: u64,
-    /// The number of pages without a checksum. Encrypted pages do not count, because encryption
-    /// takes the checksum's place.
+    /// The number of pages without a checksum. Encrypted pages don't count, because authenticated
+    /// encryption takes the place of a checksum.
     pub(super) without_checksum: u64,
 }
 
@@ -171,8 +170,8 @@ fn indexes(
     Ok(indexes)
 }
 
-/// Returns an index if it can be decoded. If an index is outside the file, we are silent, because
-/// the check of the file's byte ranges reports this.
+/// Returns an index if it can be decoded. We don't report an index outside of the file here,
+/// because the byte range check does.
 fn index<T>(
     file: &ParquetFile,
     decoder: Result<Option<IndexDecoder<T>>>,
@@ -212,13 +211,13 @@ struct Walk<'a> {
     column: &'a Column,
     metadata: &'a ColumnMetaData,
     walker: PageWalker,
-    /// The decoder. `None` if values of the type cannot be decoded.
+    /// The decoder, or `None` if there is no way to decode values of the type.
     decoder: Option<PageDecoder>,
-    /// The actual contents of the pages so far. `None` after a page that could not be decoded,
-    /// because all later counts would be wrong.
+    /// The actual contents of the pages so far, or `None` after an undecodable page, because all
+    /// later counts would be wrong.
     observed: Option<Observed>,
     old_bounds: bool,
-    /// The hashes of the distinct values. `None` if they are not counted.
+    /// The hashes of the distinct values, or `None` if we aren't counting them.
     distinct: Option<HashSet<u64>>,
     indexes: Indexes,
     bloom: Option<Bloom>,
@@ -228,8 +227,8 @@ struct Walk<'a> {
     /// The number of levels that the data page headers declare.
     num_values: u64,
     dictionary_page: Option<u64>,
-    /// True if the dictionary page could not be decoded. Then pages that refer to it cannot be
-    /// decoded either.
+    /// True if the dictionary page could not be decoded, so that pages using it can't be decoded
+    /// either.
     dictionary_lost: bool,
     first_data_page: Option<u64>,
     sizes: Sizes,
@@ -238,8 +237,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Visits all pages. Returns false if a page could not be skipped, so that we do not know where
-    /// the next one starts.
+    /// Visits all pages. Returns false if we had to stop early, because a page can't be skipped and
+    /// we don't know where the next page starts.
     fn pages(&mut self, report: &mut Report) -> Result<bool> {
         let end = self.walker.chunk().end;
         while self.walker.position() < end {
@@ -317,8 +316,7 @@ impl Walk<'_> {
             check.encoding,
             Encoding::RleDictionary | Encoding::PlainDictionary
         );
-        // Readers ignore everything after the last value. It may be very large, so we do not decode
-        // it.
+        // Readers ignore everything after the last value. It could be huge, so we don't decode it.
         let too_many = self.num_values > self.declared().max(CHECKED_ANYWAY);
         let decoded = match &mut self.decoder {
             None => false,
@@ -361,7 +359,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Compares a data page that ends at `end` with the metadata about it.
+    /// Checks a data page ending at `end` against the metadata.
     fn data_page(
         &mut self,
         ordinal: usize,
@@ -441,7 +439,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Checks the pages' locations, and their total byte and value counts.
+    /// Checks the pages' locations and their total byte and value counts.
     fn layout(&self, report: &mut Report) {
         let kind = FindingKind::ColumnMetadata;
         let metadata = self.metadata;
@@ -471,8 +469,7 @@ impl Walk<'_> {
     }
 
     /// Checks the offsets of the first data page and of the dictionary page. Readers start at the
-    /// lower of the two offsets that are not 0, so it does not matter which of them belongs to the
-    /// first page.
+    /// lower nonzero offset, so it doesn't matter which of the two belongs to the first page.
     fn offsets(&self, report: &mut Report) {
         let kind = FindingKind::ColumnMetadata;
         let said = |offset: i64| u64::try_from(offset).unwrap_or(u64::MAX);

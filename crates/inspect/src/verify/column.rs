@@ -1,4 +1,4 @@
-//! The properties that a column has in all row groups.
+//! The properties of a column that are the same in all row groups.
 
 use herringbone_core::statistics::BoundsBuilder;
 use herringbone_format::{ColumnOrder, FileMetadata, Repetition, Type};
@@ -7,28 +7,27 @@ use herringbone_schema::{ColumnOrderKind, Leaf, ParquetSchema};
 use super::decimals::Digits;
 use super::values::Allowed;
 
-/// A leaf of the schema, and the order of its values.
+/// A leaf of the schema with everything needed to check its values.
 #[derive(Debug, Clone)]
 pub(super) struct Column {
     pub(super) leaf: Leaf,
     /// The leaf's ordinal.
     pub(super) ordinal: usize,
     pub(super) path: Vec<String>,
-    /// The order of `min_value` and `max_value`. It is undefined if the file does not name an order
-    /// that we know.
+    /// The order of `min_value` and `max_value`, undefined unless the file names a known order.
     pub(super) order: ColumnOrderKind,
-    /// The order that follows from the annotation. The older `min` and `max` use it.
+    /// The order implied by the annotation, used by the older `min` and `max`.
     pub(super) natural_order: ColumnOrderKind,
     /// True if the order includes NaNs, so that they have bounds too.
     pub(super) total_order: bool,
     pub(super) is_text: bool,
-    /// The maximum digits, if values are decimals.
+    /// The digit limit for decimals.
     pub(super) digits: Option<Digits>,
-    /// The values that are allowed, if not all are.
+    /// The allowed values, if they are restricted.
     pub(super) allowed: Option<Allowed>,
-    /// The definition levels at which a map has a null key.
+    /// The definition levels that mean a null key in a map.
     pub(super) null_keys: Vec<u8>,
-    /// The lowest definition level at which there is a slot for a value, even if it is null.
+    /// The lowest definition level with a slot for a value, null or not.
     pub(super) slot_def: u8,
 }
 
@@ -64,8 +63,7 @@ impl Column {
 
     /// Returns empty bounds in the column's order.
     pub(super) fn bounds(&self) -> BoundsBuilder {
-        // We use the natural order even if bounds are undefined, because the builder also counts
-        // NaNs.
+        // We need the natural order even for undefined bounds, since the builder also counts NaNs.
         BoundsBuilder::new(self.natural_order, self.leaf.physical_type)
     }
 
@@ -82,8 +80,8 @@ pub(super) fn leaf_of(schema: &ParquetSchema, leaf: usize) -> &Leaf {
     &schema.leaves()[leaf]
 }
 
-/// Returns the definition level at which the innermost list around a leaf has an element. Without
-/// lists, this is 0.
+/// Returns the lowest definition level for an element in the leaf's innermost list, or 0 without
+/// lists.
 fn slot_def(schema: &ParquetSchema, leaf: usize) -> u8 {
     let mut ordinal = leaf_of(schema, leaf).node;
     while let Some(node) = schema.nodes().get(ordinal).filter(|_| ordinal != 0) {

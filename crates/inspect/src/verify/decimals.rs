@@ -1,4 +1,4 @@
-//! Checks that decimals do not have more digits than their precision.
+//! Checks decimals against their precision.
 
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::types::{Int32Type, Int64Type};
@@ -7,19 +7,17 @@ use herringbone_arrow::buffer::i256;
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{ConvertedType, LogicalType, SchemaElement};
 
-/// The maximum number of digits that a column's decimals have.
+/// The digit limit of a column's decimals.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Digits {
     /// The smallest number that has too many digits.
     limit: i256,
-    /// The smallest number that has too many digits, if it fits in 128 bits. Comparisons of this
-    /// width are faster.
+    /// The limit again if it fits in 128 bits, where comparisons are faster.
     short_limit: Option<i128>,
 }
 
 impl Digits {
-    /// Returns the maximum number of digits in a column. `None` if the column does not have
-    /// decimals.
+    /// Returns a column's digit limit, or `None` if it doesn't have decimals.
     pub(super) fn of(element: &SchemaElement) -> Option<Self> {
         let precision = match (&element.logical_type, element.converted_type) {
             (Some(LogicalType::Decimal { precision, .. }), _) => *precision,
@@ -33,7 +31,7 @@ impl Digits {
         })
     }
 
-    /// Calls `see` with the position of each value that has too many digits.
+    /// Calls `see` with the index of each value with too many digits.
     pub(super) fn beyond(&self, values: &ArrayRef, mut see: impl FnMut(usize)) {
         match values.data_type() {
             DataType::Int32 => {
@@ -63,7 +61,7 @@ impl Digits {
         limit.is_none_or(|limit| -limit < value && value < limit)
     }
 
-    /// Returns true if a number in two's complement fits. Its most significant byte comes first.
+    /// Returns true if a big-endian two's complement number fits.
     fn fits(&self, bytes: &[u8]) -> bool {
         if let Some(value) = extended(bytes) {
             return self.fits_short(i128::from_be_bytes(value));
@@ -117,7 +115,7 @@ mod tests {
             (&[0x03, 0xe8], false),
             (&[0xfc, 0x19], true),
             (&[0xfc, 0x18], false),
-            // These numbers have superfluous sign bytes before them.
+            // Numbers with redundant leading sign bytes.
             (&[&[0; 40][..], &[0x03, 0xe7]].concat(), true),
             (&[&[0xff; 40][..], &[0xfc, 0x19]].concat(), true),
             (&[&[0xff; 40][..], &[0x03, 0xe7]].concat(), false),

@@ -1,4 +1,4 @@
-//! Checks the pages' encodings against the ones that the footer lists.
+//! Checks the pages' encodings against the footer's list.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,11 +6,11 @@ use herringbone_format::{ColumnMetaData, Encoding, PageType};
 
 use super::finding::{FindingKind, Report, Severity};
 
-/// The encodings of values that are in a dictionary.
+/// The dictionary encodings.
 const DICTIONARIES: [Encoding; 2] = [Encoding::RleDictionary, Encoding::PlainDictionary];
 
-/// Returns the page type by which a page is counted. Some writers count data pages of version 2 as
-/// version 1, so we do not distinguish these.
+/// Returns the page type under which a page is counted. Some writers count version 2 data pages as
+/// version 1, so we lump the two together.
 pub(super) fn counted_as(page_type: PageType) -> PageType {
     match page_type {
         PageType::DataPageV2 => PageType::DataPage,
@@ -18,8 +18,8 @@ pub(super) fn counted_as(page_type: PageType) -> PageType {
     }
 }
 
-/// Compares the metadata with `found`. This has the number of pages for each page type (by which it
-/// is counted) and encoding, by their ids.
+/// Compares the metadata with `found`, the page counts keyed by the ids of counted page type and
+/// encoding.
 pub(super) fn check(
     metadata: &ColumnMetaData,
     found: &BTreeMap<(i32, i32), usize>,
@@ -38,8 +38,8 @@ pub(super) fn check(
     let used: BTreeSet<i32> = data_pages.map(|(_, encoding)| *encoding).collect();
     let is_dictionary = |encoding: &i32| DICTIONARIES.iter().any(|it| it.id() == *encoding);
     for encoding in used.difference(&listed) {
-        // A reader that does not find a value in a dictionary checks here whether the chunk has
-        // values outside it. Only an encoding that hides such values can mislead the reader.
+        // Readers use this list to decide if a value missing from the dictionary is missing from
+        // the chunk. So only a list that hides non-dictionary values can mislead a reader.
         let severity = match is_dictionary(encoding) || !used.iter().any(is_dictionary) {
             true => Severity::Note,
             false => Severity::Warning,
@@ -73,7 +73,7 @@ pub(super) fn check(
                 "encoding_stats count {claimed} pages of {page_type} {encoding}, but there are \
                  {found}"
             );
-            // Readers only use these counts to find out whether all values are in the dictionary.
+            // Readers only use these counts to decide if all values are in the dictionary.
             let hides = page_type == PageType::DataPage && *claimed == 0 && !is_dictionary(&key.1);
             let severity = match hides {
                 true => Severity::Error,

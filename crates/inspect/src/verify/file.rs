@@ -1,4 +1,4 @@
-//! Checks the file as a whole, and its row groups.
+//! Checks the file as a whole and its row groups.
 
 use herringbone::ReadOptions;
 use herringbone_format::footer::{FOOTER_TAIL_BYTES, MAGIC, MAGIC_ENCRYPTED, Tail};
@@ -13,8 +13,7 @@ use super::geoparquet;
 use super::variants;
 use herringbone::ParquetFile;
 
-/// Checks everything that concerns the whole file: magic bytes, schema, row counts, and where its
-/// parts are.
+/// Checks file-level properties: magic bytes, schema, row counts, and the locations of parts.
 ///
 /// # Errors
 /// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
@@ -97,7 +96,7 @@ fn magic(file: &ParquetFile, byte_ranges: &mut ByteRanges, report: &mut Report) 
     let footer = tail_offset.saturating_sub(metadata_length);
     byte_ranges.push(footer..length, "footer", &report.location);
     let decoded = file.metadata().encoded_len() as u64;
-    // If the footer is signed, its signature follows.
+    // A signed footer is followed by its signature.
     let is_alone = !tail.encrypted && file.metadata().encryption_algorithm().is_none();
     if decoded < metadata_length && is_alone {
         let surplus = metadata_length - decoded;
@@ -155,15 +154,15 @@ fn schema(file: &ParquetFile, report: &mut Report) -> Result<()> {
 fn row_group_header(header: &RowGroupHeader, row_group: usize, report: &mut Report) {
     if let Some(ordinal) = header.ordinal
         && i64::from(ordinal) != row_group as i64
-        // The ordinal only has 16 bits.
+        // The ordinal field only has 16 bits.
         && row_group <= i16::MAX as usize
     {
         report.warning(FindingKind::RowGroup, format!("its ordinal is {ordinal}"));
     }
 }
 
-/// Checks the sizes of a row group after the check of its column chunks. `sizes` contains the total
-/// size of its pages, if the sizes of all pages are known.
+/// Checks a row group's sizes after its column chunks have been checked. `sizes` is the total size
+/// of its pages, if known.
 ///
 /// # Errors
 /// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.

@@ -1,11 +1,11 @@
-//! Findings, which are the problems of a file.
+//! Findings, that is, problems in a file.
 
 use std::collections::VecDeque;
 use std::fmt;
 
 use herringbone_format::{Error, ErrorKind, Location, Result};
 
-/// A problem in a file.
+/// A problem in a file. Filter by severity to decide which findings matter to you.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
@@ -40,10 +40,10 @@ impl fmt::Display for Finding {
 /// The severity of a [`Finding`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// The file violates the specification, but no reader returns other rows because of it.
+    /// The file violates the specification, but no reader returns wrong rows because of it.
     Note,
-    /// Readers without a workaround may fail or return wrong rows, or something could not be
-    /// checked.
+    /// Readers without a workaround might fail or return wrong rows. Also used if something
+    /// couldn't be checked.
     Warning,
     /// A reader that trusts the file fails or returns wrong rows.
     Error,
@@ -59,10 +59,10 @@ impl fmt::Display for Severity {
     }
 }
 
-/// Declares the kinds with their names, so that none can be without one.
+/// Declares the kinds along with their names, so that no kind can lack a name.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// The part or property of a file that a [`Finding`] is about.
+        /// The subject of a [`Finding`]: a part or property of the file.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum FindingKind {
@@ -93,32 +93,31 @@ kinds! {
     RowGroup = "row_group",
     /// Footer metadata about a column chunk, except for statistics.
     ColumnMetadata = "column_metadata",
-    /// An offset or a length that leads outside the file.
+    /// An offset or length outside of the file.
     Range = "range",
-    /// Parts of the file that overlap.
+    /// Overlapping parts of the file.
     Overlap = "overlap",
     /// A page header, or its claims about its page.
     PageHeader = "page_header",
     /// A page's checksum.
     Checksum = "checksum",
-    /// The body of a page, that is compression, levels, values or dictionary indices.
+    /// A page's body: compression, levels, values or dictionary indices.
     Page = "page",
     /// The lists and structs that the levels define.
     Nesting = "nesting",
     /// Text that is not UTF-8.
     Utf8 = "utf8",
-    /// Integers outside the range that their annotation allows, and values in a column that must be
-    /// all null.
+    /// Integers outside their annotation's range, and values in a column that must be all null.
     Value = "value",
     /// Times outside a day.
     Time = "time",
-    /// Values of VARIANT columns, and how they are shredded.
+    /// VARIANT values and their shredding.
     Variant = "variant",
-    /// Decimals that have more digits than their precision.
+    /// Decimals with more digits than their precision.
     Decimal = "decimal",
-    /// Invalid geometries, and geometry columns whose meaning is unknown.
+    /// Invalid geometries, and geometry columns of unknown meaning.
     Geometry = "geometry",
-    /// The GeoParquet metadata, by itself and compared with the file.
+    /// GeoParquet metadata, on its own and compared with the file.
     GeoParquet = "geoparquet",
     /// Row counts.
     Rows = "rows",
@@ -138,21 +137,21 @@ kinds! {
     BloomFilter = "bloom_filter",
     /// The sorting columns that a row group declares.
     Sorting = "sorting",
-    /// Findings that are omitted, because a part of the file has too many.
+    /// A summary of omitted findings, for a part of the file with too many.
     LeftOut = "left_out",
-    /// Parts that could not be checked, because they are encrypted, in another file, unknown or
-    /// beyond a limit.
+    /// Unchecked parts, because they are encrypted, in another file, unknown or beyond a limit.
     NotChecked = "not_checked",
 }
 
-/// The maximum number of findings that are listed per part of a file. Even a small file may have
-/// very many, so this bounds the memory.
+/// The maximum number of findings listed per part of a file. Even a small file can have a huge
+/// number of them, so this bounds the memory.
 const MAX_FINDINGS: usize = 1000;
 
-/// The maximum number of bytes in a message. It is needed because messages may quote the file.
+/// The maximum number of bytes in a message. We have to limit this, since messages can quote the
+/// file.
 const MAX_MESSAGE_BYTES: usize = 4096;
 
-/// The findings that wait to be returned, and the location for further findings.
+/// Pending findings and the current location for new findings.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) findings: VecDeque<Finding>,
@@ -217,11 +216,11 @@ impl Report {
         }
     }
 
-    /// Reports that something could not be read or decoded.
+    /// Reports a read or decode failure.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`] or [`ErrorKind::Replaced`] if the error has this kind, because
-    /// it is not a fault of the file.
+    /// it isn't the file's fault.
     pub(super) fn failed(&mut self, kind: FindingKind, error: Error) -> Result<()> {
         let (kind, severity) = match error.kind() {
             ErrorKind::Io | ErrorKind::Replaced => return Err(error),
@@ -238,13 +237,13 @@ impl Report {
         Ok(())
     }
 
-    /// Sets the location for further findings to the page at `offset`.
+    /// Sets the location of new findings to the page at `offset`.
     pub(super) fn begin_page(&mut self, page: usize, offset: u64) {
         self.location.page = Some(page);
         self.location.offset = Some(offset);
     }
 
-    /// Removes the page from the location for further findings.
+    /// Removes the page from the location of new findings.
     pub(super) fn end_page(&mut self) {
         self.location.page = None;
         self.location.offset = None;

@@ -1,4 +1,4 @@
-//! Compares the places that describe geometries: logical types, `geo` metadata and the Arrow
+//! Cross-checks the three descriptions of geometries: logical types, `geo` metadata and the Arrow
 //! schema.
 
 use std::borrow::Cow;
@@ -23,8 +23,8 @@ pub(super) fn check(file: &ParquetFile, report: &mut Report) -> Result<()> {
     if let Some(text) = value_of(file, KEY) {
         match GeoMetadata::parse_usable(text) {
             Ok((metadata, defects)) => {
-                // A column that is missing because of a defect would give a second finding about
-                // it.
+                // A defect can make a column go missing, and we don't want a second finding about
+                // that.
                 if defects.is_empty() {
                     against_columns(file, &metadata, report);
                 }
@@ -43,7 +43,7 @@ pub(super) fn value_of<'a>(file: &'a ParquetFile, key: &str) -> Option<&'a str> 
     pairs.find(|pair| pair.key == key)?.text()
 }
 
-/// Returns a geometry column's annotation, with the definition of its CRS in place of a reference.
+/// Returns a geometry column's annotation, resolving a CRS reference to its definition.
 fn resolved(file: &ParquetFile, leaf: usize) -> Option<Cow<'_, LogicalType>> {
     let logical_type = file.parquet_schema().element(leaf).logical_type.as_ref()?;
     let Ok(Some(edges)) = Edges::of(logical_type) else {
@@ -108,7 +108,7 @@ fn against_columns(file: &ParquetFile, metadata: &GeoMetadata, report: &mut Repo
 fn against_hint(file: &ParquetFile, report: &mut Report) -> Result<()> {
     let key_values = file.metadata().key_value_metadata();
     let Ok(mapping) = to_arrow(file.parquet_schema(), key_values, &SchemaOptions::default()) else {
-        // The check of the schema reports this error.
+        // The schema check reports this error.
         return Ok(());
     };
     for node in &mapping.fields {
@@ -134,7 +134,7 @@ fn disagreement(file: &ParquetFile, leaf: usize, field: &Field) -> Option<String
         Ok(hint) => hint,
         Err(error) => return Some(error.message().to_owned()),
     };
-    // Some writers put a reference to the definition there, too.
+    // Some writers put a reference to the definition there too.
     let crs = Crs::of(&hint.logical_type());
     let crs = crs.resolve(|key| value_of(file, key)).unwrap_or(crs);
     let edges = Edges::of(&logical_type).ok()??;
@@ -153,7 +153,7 @@ fn disagreement(file: &ParquetFile, leaf: usize, field: &Field) -> Option<String
     })
 }
 
-/// Visits all leaves below a node, with their fields.
+/// Visits all leaves below a node along with their fields.
 fn for_each_leaf(node: &Node, see: &mut impl FnMut(usize, &Field)) {
     match &node.kind {
         NodeKind::Leaf { leaf, .. } => see(*leaf, &node.field),

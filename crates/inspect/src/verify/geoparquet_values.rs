@@ -1,6 +1,5 @@
-//! Compares the claims in GeoParquet metadata with the values. These are the boxes and types of
-//! columns, and the boxes of rows in coverings. Readers that trust wrong ones skip rows that they
-//! should return.
+//! Checks GeoParquet's claims against the values: the boxes and types of columns, and the rows'
+//! boxes in coverings. Readers that trust wrong claims skip rows that they should return.
 
 use std::collections::BTreeSet;
 
@@ -43,15 +42,15 @@ pub(super) fn check(file: &ParquetFile, row_group: usize, report: &mut Report) -
     Ok(())
 }
 
-/// A column's values, and the claims about them.
+/// A column's values and the claims about them.
 struct Values<'a> {
     name: &'a str,
     column: &'a GeoColumn,
     /// The covering, if the file has all of its fields.
     covering: Option<&'a Covering>,
     leaves: Vec<usize>,
-    /// True if the check of the column reports values that are not geometries, so that we need not
-    /// do it again.
+    /// True if the column check already reports values that aren't geometries, so that we don't
+    /// report them twice.
     is_annotated: bool,
     rows: u64,
     types: BTreeSet<GeometryType>,
@@ -138,8 +137,8 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Adds a value. Returns the extent of its positions. If the value has none or is not a
-    /// geometry, returns `None`.
+    /// Adds a value and returns the extent of its positions, or `None` if it has no positions or
+    /// isn't a geometry.
     fn value(&mut self, value: &[u8]) -> Option<Extent> {
         let mut extent = Extent::default();
         let mut geometry_type = None;
@@ -224,7 +223,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Returns the leaf of a covering's field, if it has the form that readers use.
+/// Returns the leaf of a covering's field, if readers can use it.
 fn bound(schema: &ParquetSchema, covering: &Covering, field: &str) -> Option<usize> {
     let mut leaves = 0..schema.leaves().len();
     let path = [covering.column.as_str(), field];
@@ -234,7 +233,7 @@ fn bound(schema: &ParquetSchema, covering: &Covering, field: &str) -> Option<usi
     (is_number && found.max_rep_level == 0).then_some(leaf)
 }
 
-/// The least and the greatest x, y and z of a geometry's positions.
+/// The minimum and maximum of x, y and z over a geometry's positions.
 struct Extent([(f64, f64); 3]);
 
 impl Default for Extent {
@@ -257,10 +256,10 @@ impl Extent {
     }
 }
 
-/// The boxes that a batch has for its rows, as lower and upper bounds of x, y and z.
+/// The row boxes of a batch, as lower and upper bounds of x, y and z.
 struct Boxes {
     bounds: Vec<[ArrayRef; 2]>,
-    /// The column of boxes, which may be null.
+    /// The column of boxes, with nulls.
     column: ArrayRef,
     never_wraps: bool,
 }
@@ -296,13 +295,13 @@ impl Boxes {
         for (axis, ([min, max], found)) in self.bounds.iter().zip(extent.0).enumerate() {
             let (least, greatest) = found;
             let ((min, is_float), (max, _)) = (number(min, row)?, number(max, row)?);
-            // A box that crosses the antimeridian has two parts, so we do not compare its x.
-            // Heights may be missing.
+            // A box that crosses the antimeridian has two parts, so we don't compare its x. Heights
+            // can be missing.
             let wraps = axis == 0 && min > max && !self.never_wraps;
             if wraps || least > greatest {
                 continue;
             }
-            // FLOAT bounds may be rounded in any direction, but not past the next FLOAT.
+            // FLOAT bounds can be rounded either way, but not past the next FLOAT.
             let (least, greatest) = match is_float {
                 true => (
                     f64::from((least as f32).next_up()),
@@ -316,7 +315,7 @@ impl Boxes {
     }
 }
 
-/// Returns a number, and true if it is a FLOAT. `None` if it is null.
+/// Returns a number with a flag, true for FLOAT. Returns `None` for a null.
 fn number(array: &ArrayRef, row: usize) -> Option<(f64, bool)> {
     if array.is_null(row) {
         return None;

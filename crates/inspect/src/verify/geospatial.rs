@@ -1,4 +1,4 @@
-//! Checks geometries against their annotation and their geospatial statistics.
+//! Checks geometries against their annotation and geospatial statistics.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,10 @@ use herringbone_geospatial::{Edges, StatisticsBuilder};
 
 use super::finding::{FindingKind, Report};
 
-/// The tolerance for the bounds of a GEOGRAPHY, in degrees: a tenth of a millimetre. It is needed
-/// because the bounds are computed from points on a sphere, and rounded.
+/// The tolerance for the bounds of a GEOGRAPHY, in degrees: a tenth of a millimetre. We need it
+/// because the bounds are computed from points on a sphere and rounded.
 pub(super) const ROUNDED: f64 = 1e-9;
-/// The tolerance for arcs between positions, in degrees: a decimetre. It is needed because an arc's
+/// The tolerance for arcs between positions, in degrees: a decimetre. We need it because an arc's
 /// extent is computed too.
 const CALCULATED: f64 = 1e-6;
 
@@ -25,19 +25,19 @@ pub(super) struct Geometries<'a> {
     claimed: Option<&'a GeospatialStatistics>,
     edges: Edges,
     types: BTreeSet<GeometryType>,
-    /// The extent of all values, if we compare it.
+    /// The extent of all values, if there is one to compare.
     found: Option<StatisticsBuilder>,
     values: u64,
     malformed: Occurrences,
     extended: Occurrences,
     unknown: Occurrences,
-    /// Values with coordinates that are not on the Earth.
+    /// Values with coordinates off the Earth.
     beyond: Occurrences,
     /// Values outside the bounding box, by x, y, z and m.
     outside: [Occurrences; 4],
 }
 
-/// The number of values with some property, and the ordinal of the first one.
+/// The number of values with some property and the ordinal of the first.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Occurrences {
     pub(super) count: u64,
@@ -59,7 +59,7 @@ impl Occurrences {
     }
 }
 
-/// The properties that a value has.
+/// A value's properties.
 #[derive(Default)]
 struct Seen {
     geometry_type: Option<GeometryType>,
@@ -77,8 +77,7 @@ impl<'a> Geometries<'a> {
         claimed: Option<&'a GeospatialStatistics>,
     ) -> Option<Self> {
         let edges = Edges::of(element.logical_type.as_ref()?).ok()??;
-        // On an ellipsoid, the extent of arcs is only known within a margin, so we do not compare
-        // it.
+        // On an ellipsoid, we only know the extent of arcs within a margin, so we don't compare it.
         let has_arcs =
             edges == Edges::Spherical && claimed.is_some_and(|claimed| claimed.bbox.is_some());
         Some(Self {
@@ -142,7 +141,7 @@ impl<'a> Geometries<'a> {
         }
     }
 
-    /// Reports all problems, after all pages that can be decoded.
+    /// Reports all problems. Call this after the last decodable page.
     pub(super) fn finish(&self, report: &mut Report) {
         let Occurrences { count, first } = self.malformed;
         if count > 0 {
@@ -251,7 +250,7 @@ impl Seen {
     }
 }
 
-/// Returns true if a box contains the box that edges need, within the tolerance.
+/// Returns true if a box contains the box needed for the edges, within the tolerance.
 fn contains_arcs(claimed: &BoundingBox, needed: &BoundingBox, edges: Edges) -> bool {
     let mut wider = claimed.clone();
     wider.ymin -= CALCULATED;
@@ -261,12 +260,12 @@ fn contains_arcs(claimed: &BoundingBox, needed: &BoundingBox, edges: Edges) -> b
         wider.xmin -= CALCULATED;
         wider.xmax += CALCULATED;
     }
-    // Heights and measures only depend on positions, which were compared before.
+    // Heights and measures only depend on positions, and we've already compared those.
     (wider.zmin, wider.zmax, wider.mmin, wider.mmax) = (None, None, None, None);
     contains(&wider, needed, edges)
 }
 
-/// Returns true if a column may have geospatial statistics, whether its edges are known or not.
+/// Returns true if geospatial statistics are allowed on a column, even if its edges are unknown.
 pub(super) fn may_have(element: &SchemaElement) -> bool {
     matches!(
         element.logical_type,
@@ -274,7 +273,7 @@ pub(super) fn may_have(element: &SchemaElement) -> bool {
     )
 }
 
-/// Reports geospatial statistics on a column that has another type.
+/// Reports geospatial statistics on a column of another type.
 pub(super) fn none_expected(report: &mut Report) {
     let message = "geospatial statistics of a column without geometries";
     report.note(FindingKind::GeospatialStatistics, message);

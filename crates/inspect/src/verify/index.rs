@@ -10,7 +10,7 @@ use super::finding::{FindingKind, Report};
 use super::observed::Observed;
 use super::statistics::histogram_fault;
 
-/// A column chunk's page indexes, and the number of data pages that were compared with them so far.
+/// A column chunk's page indexes and the number of data pages compared so far.
 #[derive(Debug, Default)]
 pub(super) struct Indexes {
     pub(super) column_index: Option<ColumnIndex>,
@@ -18,19 +18,18 @@ pub(super) struct Indexes {
     pages: usize,
 }
 
-/// A data page as we found it in the file.
+/// A data page as found in the file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FoundPage<'a> {
     /// The offset of the page's header in the file.
     pub(super) offset: u64,
     /// The size of header and body, in bytes.
     pub(super) size: u64,
-    /// The ordinal of the first row that starts in the page. `None` after a page that cannot be
-    /// decoded.
+    /// The ordinal of the first row starting in the page, or `None` after an undecodable page.
     pub(super) first_row: Option<u64>,
     /// True if the page starts with a new row, or if this is unknown.
     pub(super) starts_row: bool,
-    /// The page's actual contents. `None` if the page cannot be decoded.
+    /// The page's actual contents, or `None` if it can't be decoded.
     pub(super) observed: Option<&'a Observed>,
 }
 
@@ -60,7 +59,7 @@ impl Indexes {
         }
     }
 
-    /// Checks the properties that depend on all pages.
+    /// Checks everything that depends on all pages.
     pub(super) fn finish(&self, all_found: bool, column: &Column, report: &mut Report) {
         let pages = self.pages;
         let mut count = |kind, listed: usize| {
@@ -163,7 +162,7 @@ fn summary(
     counts(index, ordinal, observed, column, report);
 }
 
-/// Compares the counts of nulls and NaNs, and the levels of a page.
+/// Compares a page's null, NaN and level counts.
 fn counts(
     index: &ColumnIndex,
     ordinal: usize,
@@ -217,8 +216,7 @@ fn counts(
     }
 }
 
-/// Checks that the bounds are sorted as the index declares. Pages that have only nulls do not
-/// count.
+/// Checks that the bounds are sorted as declared, skipping all-null pages.
 fn boundary_order(index: &ColumnIndex, column: &Column, report: &mut Report) {
     let name = match index.boundary_order {
         BoundaryOrder::Ascending => "ascending",

@@ -1,16 +1,14 @@
-//! Checks everything in a file that can be checked.
+//! Checks everything checkable in a file.
 //!
 //! A wrong footer, page index or bloom filter makes readers fail or, worse, skip rows that they
-//! should find. This module compares all of a file's metadata with its data, and decodes each page
-//! for that:
+//! should find. This module decodes each page to compare all of a file's metadata with its data:
 //!
 //! - magic, offsets and lengths: inside the file, and without overlap;
 //! - page headers, checksums, compression, levels, values, dictionary indices, UTF-8;
 //! - lists and nulls of structs, which must be the same in all columns of the struct;
 //! - integers and times within the range of their annotation, no values in an all-null column, no
 //!   null keys in maps;
-//! - decimals, which must not have more digits than their precision; geometries in well-known
-//!   binary;
+//! - decimals within their precision; geometries in well-known binary;
 //! - VARIANT values, and whether they are shredded according to the rules;
 //! - counts of rows, values, nulls and NaNs, sizes, level histograms, encodings;
 //! - bounds of column chunks and pages, in the order of the column, and whether they are exact;
@@ -18,11 +16,11 @@
 //! - bounding boxes and types of geometries, in statistics, in GeoParquet metadata and in
 //!   coverings.
 //!
-//! Choices that the specification leaves to writers are not findings. Examples are omitted
-//! metadata, bounds that hold without being tight, and the orders that were once used for the
-//! deprecated `min` and `max`. Encrypted columns without a key are not checked. For each part of a
-//! file (the file as a whole, a column chunk, a row group), we list the first 1,000 findings and
-//! only count the others, because even a small file may have very many.
+//! Choices that the specification leaves to writers are not findings. For example, metadata can be
+//! omitted, bounds don't have to be tight, and the deprecated `min` and `max` can be in any of the
+//! orders once in use. Encrypted columns without a key are not checked. For each part of a file
+//! (the file as a whole, a column chunk, a row group), we list the first 1,000 findings and only
+//! count the others, because even a small file can have a huge number of them.
 
 mod parallel;
 mod bloom;
@@ -61,20 +59,21 @@ use nesting::Shared;
 use parallel::ParallelVerifier;
 use task::{Outcome, Task};
 
-/// The place of a column chunk in a file.
+/// Identifies a column chunk in a file.
 #[derive(Debug, Clone, Copy)]
 struct ChunkId {
     row_group: usize,
     leaf: usize,
 }
 
-/// The number of values below which a second thread costs more than it saves.
+/// The break-even point for a second thread, in values. Below this, starting it costs more than it
+/// saves.
 const MIN_VALUES_FOR_THREADS: u64 = 1 << 17;
 
 /// An iterator over the findings about a file; see [`verify`](crate::verify()).
 ///
-/// Each thread buffers one page at a time, and the findings of three column chunks. Findings are
-/// returned in the same order whatever the number of threads is.
+/// Each thread buffers one page at a time and the findings of three column chunks. The order of
+/// findings doesn't depend on the number of threads.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -93,8 +92,8 @@ pub struct Verify {
     spawn: Option<Arc<dyn Spawn>>,
     report: Report,
     step: Step,
-    /// The total size of the row group's column chunks so far. `None` after one whose size is
-    /// unknown.
+    /// The total size of the row group's column chunks so far, or `None` after a chunk of unknown
+    /// size.
     sizes: Option<Sizes>,
     shared: Shared,
     done: u64,
@@ -111,7 +110,8 @@ enum Step {
 impl Verify {
     pub(crate) fn new(file: &ParquetFile) -> Self {
         Self {
-            // The program that shows findings names the file, so errors need not do it again.
+            // The program that shows findings already names the file, so we drop the name from
+            // errors.
             file: file.without_name(),
             threads: 0,
             spawn: None,
@@ -124,17 +124,18 @@ impl Verify {
         }
     }
 
-    /// Sets the number of threads, including the caller's. The default, 0, stands for one per core.
-    /// Call this before the first part is checked. A small file is always checked by one thread,
-    /// because starting others would cost more than they save.
+    /// Sets the number of threads, including the caller's. The default, 0, means one per core. Call
+    /// this before checking the first part. Note that small files are always checked on a single
+    /// thread, because starting more would cost more than it saves.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// Uses threads of your program. By default, they come from the pool that all readers and
-    /// writers of the process share. Call this before the first part is checked.
+    /// Uses your program's own threads. Use this if you already have a thread pool. By default,
+    /// threads come from the process-wide pool of all readers and writers. Call this before
+    /// checking the first part.
     #[must_use]
     pub fn spawn(mut self, spawn: Arc<dyn Spawn>) -> Self {
         self.spawn = Some(spawn);
@@ -150,30 +151,30 @@ impl Verify {
         (0..metadata.num_row_groups()).map(chunks).sum()
     }
 
-    /// Returns the number of column chunks that were checked so far.
+    /// Returns the number of column chunks checked so far.
     #[must_use]
     pub fn chunks_done(&self) -> u64 {
         self.done
     }
 
-    /// Returns the number of pages in the column chunks that were checked so far.
+    /// Returns the number of pages in the column chunks checked so far.
     #[must_use]
     pub fn num_pages(&self) -> u64 {
         self.pages.all
     }
 
-    /// Returns the number of pages without a checksum in the column chunks that were checked so
-    /// far. If bytes in such a page's values have changed, but are still valid values, no reader
-    /// can notice it. This is not a finding, because the format leaves checksums to writers.
-    /// Encrypted pages do not count, because their ciphers notice changes.
+    /// Returns the number of pages without a checksum in the column chunks checked so far. If bytes
+    /// in such a page have flipped but still make valid values, no reader can notice it. This isn't
+    /// a finding, since checksums are optional in the format. Encrypted pages don't count, because
+    /// their ciphers detect changes.
     #[must_use]
     pub fn pages_without_checksum(&self) -> u64 {
         self.pages.without_checksum
     }
 
-    /// Checks the next part of the file, which is its footer, a column chunk, or the properties of
-    /// a row group. Returns the findings about that part, or `None` after the last part. You can
-    /// use this to show progress; the iterator performs the same checks.
+    /// Checks the next part of the file: its footer, a column chunk, or the properties of a row
+    /// group. Returns the findings about that part, or `None` after the last part. Use this instead
+    /// of the iterator to show progress. Both perform the same checks.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
@@ -202,7 +203,7 @@ impl Verify {
         Ok(())
     }
 
-    /// Returns the number of threads that there is work for.
+    /// Returns the number of threads with enough work.
     fn useful_threads(&self) -> usize {
         let rows = self.file.metadata().num_rows_of_row_groups();
         let leaves = self.file.parquet_schema().leaves().len() as u64;
@@ -212,7 +213,7 @@ impl Verify {
         }
     }
 
-    /// Adds the outcome of a part, and compares it with other parts.
+    /// Adds a part's outcome and compares it with other parts.
     fn add_outcome(&mut self, outcome: Outcome) -> Result<()> {
         let Outcome {
             task,

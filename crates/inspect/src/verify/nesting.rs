@@ -8,10 +8,10 @@ use herringbone_schema::ParquetSchema;
 
 use super::column::leaf_of;
 
-/// The structure that a column chunk's levels imply for the groups around its leaf.
+/// The structure of the groups around a leaf, as implied by a column chunk's levels.
 #[derive(Debug)]
 pub(super) struct Nesting {
-    /// For each repetition level, the lowest definition level at which its list has an element.
+    /// For each repetition level, the lowest definition level with an element in its list.
     element_def: Vec<u8>,
     /// The last definition level.
     last: u8,
@@ -19,8 +19,8 @@ pub(super) struct Nesting {
     groups: Vec<Group>,
 }
 
-/// A group that contains several columns. All of them must have the same levels for this group, so
-/// we compare a digest of these levels.
+/// A group with several columns. Its columns must agree on the group's levels, so we compare
+/// digests of the levels.
 #[derive(Debug)]
 struct Group {
     node: usize,
@@ -54,7 +54,7 @@ impl Nesting {
         }
         Self {
             element_def,
-            // Another check reports a first level that does not start a row.
+            // Another check reports a first level that doesn't start a row.
             last: u8::MAX,
             impossible: 0,
             groups,
@@ -76,8 +76,8 @@ impl Nesting {
             for group in &mut self.groups {
                 if rep <= group.rep_level {
                     let level = u64::from(u16::from_be_bytes([rep, def.min(group.def_level)]));
-                    // Multiplying by an odd number loses nothing, and the rotation moves high bits
-                    // down, where the next level meets them.
+                    // Multiplying by an odd number is lossless, and the rotation moves high bits
+                    // down, where they mix with the next level.
                     let mixed = (group.digest ^ level).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                     group.digest = mixed.rotate_left(29).wrapping_add(1);
                 }
@@ -85,26 +85,25 @@ impl Nesting {
         }
     }
 
-    /// Returns how many levels since the last call continue a list that does not have elements.
+    /// Returns the number of levels since the last call that continue a list without elements.
     pub(super) fn impossible(&mut self) -> u64 {
         std::mem::take(&mut self.impossible)
     }
 }
 
-/// The structure of groups that several columns share, according to the columns of the row group so
-/// far.
+/// The structure of shared groups, according to the row group's columns so far.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    /// For each group's node, the first column that is complete, and its digest.
+    /// For each group's node, the first complete column and its digest.
     groups: BTreeMap<usize, (usize, u64)>,
 }
 
 impl Shared {
-    /// Compares a column with the previous ones. If groups differ, returns the first column of the
-    /// outermost such group.
+    /// Compares a column with the previous columns. Returns the first column of the outermost group
+    /// that differs, if any.
     pub(super) fn add(&mut self, leaf: usize, nesting: &Nesting) -> Option<usize> {
         let mut other = None;
-        // We go from the innermost group to the outermost one, so the outermost difference remains.
+        // We go from the inside out, so the outermost difference wins.
         for group in &nesting.groups {
             let entry = self.groups.entry(group.node);
             let (first, digest) = *entry.or_insert((leaf, group.digest));

@@ -1,4 +1,4 @@
-//! The actual contents of levels and values, which we compare with metadata.
+//! Collects the actual contents of levels and values for comparison with metadata.
 
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::types::{Float32Type, Float64Type, Int32Type, Int64Type};
@@ -13,19 +13,19 @@ use super::column::Column;
 /// The actual counts and bounds of a page or a column chunk.
 #[derive(Debug, Clone)]
 pub(super) struct Observed {
-    /// The number of times that each repetition level occurs, starting at level 0.
+    /// The histogram of repetition levels, starting at level 0.
     pub(super) rep_histogram: Vec<u64>,
-    /// The number of times that each definition level occurs, starting at level 0.
+    /// The histogram of definition levels, starting at level 0.
     pub(super) def_histogram: Vec<u64>,
     /// The number of bytes in BYTE_ARRAY values.
     pub(super) byte_array_bytes: u64,
     pub(super) bounds: BoundsBuilder,
-    /// The bounds in the orders that were used for the deprecated fields, if we compare these.
+    /// The bounds in the orders of the deprecated fields, if there are any to compare.
     pub(super) old_bounds: Option<OldBounds>,
 }
 
 impl Observed {
-    /// Creates the counts and bounds of no values.
+    /// Creates empty counts and bounds.
     pub(super) fn new(column: &Column, old_bounds: bool) -> Self {
         Self {
             rep_histogram: vec![0; usize::from(column.leaf.max_rep_level) + 1],
@@ -103,13 +103,13 @@ fn count(histogram: &mut [u64], levels: &[u8]) {
     }
 }
 
-/// The bounds in all orders that writers are known to have used for `min` and `max`, before
-/// `min_value` and `max_value` existed. The specification required "signed", but writers differed.
+/// The bounds in all orders known to be used for `min` and `max`, before `min_value` and
+/// `max_value` existed. The specification required "signed", but writers disagreed.
 #[derive(Debug, Clone)]
 pub(super) struct OldBounds {
     pub(super) orders: Vec<(ColumnOrderKind, BoundsBuilder)>,
-    /// The bounds of values in which the highest bit of each byte is flipped. Their unsigned order
-    /// is the order of signed bytes.
+    /// The bounds of values with the high bit of each byte flipped. Their unsigned order is the
+    /// original's order by signed bytes.
     pub(super) signed_bytes: Option<BoundsBuilder>,
 }
 
@@ -122,8 +122,8 @@ impl OldBounds {
             Order::UnsignedBytes | Order::SignedBytes => {
                 vec![Order::UnsignedBytes, Order::SignedBytes]
             }
-            // The specification did not define an order for INT96, and writers compared its bytes
-            // in several ways, so we cannot check such bounds.
+            // The specification didn't define an order for INT96 and writers compared its bytes in
+            // several ways, so we can't check such bounds.
             Order::Undefined | Order::Int96 => Vec::new(),
             order => vec![order],
         };
@@ -196,8 +196,8 @@ fn add_values(bounds: &mut BoundsBuilder, values: &ArrayRef) {
     }
 }
 
-/// Passes each value to `see` in the PLAIN encoding, but without lengths, and with one byte per
-/// boolean.
+/// Calls `see` with each value in the PLAIN encoding, except for lengths, which are left out, and
+/// booleans, which take one byte each.
 pub(super) fn for_each_plain(values: &ArrayRef, mut see: impl FnMut(&[u8])) {
     match values.data_type() {
         DataType::Boolean => {

@@ -15,33 +15,32 @@ use super::observed::{Observed, for_each_plain};
 use super::statistics;
 use herringbone::source::Source;
 
-/// A page that is being decoded.
+/// A page being decoded.
 pub(super) struct PageCheck<'a> {
     header: &'a PageHeader,
     /// The statistics in the header.
     claimed: Option<Statistics>,
     column: &'a Column,
     pub(super) encoding: Encoding,
-    /// The number of levels, or of dictionary entries, that the header declares.
+    /// The declared number of levels or dictionary entries.
     pub(super) num_values: u64,
     pub(super) observed: Observed,
     /// True if the first level starts a row.
     pub(super) starts_row: bool,
-    /// The number of values that are not UTF-8, and the ordinal of the first one.
+    /// The number of invalid UTF-8 values and the ordinal of the first.
     not_text: Option<(u64, u64)>,
-    /// The number of decimals that have too many digits, and the ordinal of the first one.
+    /// The number of decimals with too many digits and the ordinal of the first.
     too_long: Option<(u64, u64)>,
-    /// The number of values that are not allowed, and the ordinal of the first one.
+    /// The number of disallowed values and the ordinal of the first.
     not_allowed: Option<(u64, u64)>,
     values: u64,
-    /// The last entry of a dictionary that is declared to be sorted. `None` if an entry was out of
-    /// order.
+    /// The last entry of a dictionary declared sorted, or `None` once an entry was out of order.
     sorted: Option<Vec<u8>>,
 }
 
 impl<'a> PageCheck<'a> {
-    /// Creates the check for a page that has values. Returns `None` for other pages. If the header
-    /// lacks fields that such a page must have, reports this and returns `None` too.
+    /// Creates the check for a page with values, or returns `None` for other pages. Missing
+    /// required header fields are reported and also give `None`.
     pub(super) fn new(
         header: &'a PageHeader,
         limits: &Limits,
@@ -98,8 +97,8 @@ impl<'a> PageCheck<'a> {
         })
     }
 
-    /// Reads and decodes the body, and passes all blocks to `see`. Returns false if the body cannot
-    /// be decoded.
+    /// Reads and decodes the body, passing all blocks to `see`. Returns false if the body can't be
+    /// decoded.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.

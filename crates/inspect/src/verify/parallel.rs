@@ -1,7 +1,7 @@
-//! Checks column chunks on several threads, and returns their findings in order.
+//! Checks column chunks on several threads, returning their findings in order.
 //!
-//! A task is a column chunk, or the order of rows in a row group. Threads are at most a few tasks
-//! ahead of the caller, because findings wait in memory until it takes them.
+//! A task is either a column chunk or the sort order of a row group. We keep threads at most a few
+//! tasks ahead of the caller, because queued findings take up memory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use herringbone_pipeline::{Crew, Shared, Spawn, Work};
 use super::task::{self, Outcome, Task};
 use herringbone::ParquetFile;
 
-/// The maximum number of tasks per thread that are ahead of the caller.
+/// The maximum number of tasks to run ahead of the caller, per thread.
 const TASKS_AHEAD: u64 = 2;
 
 /// Checks all tasks of a file.
@@ -22,19 +22,19 @@ pub(super) struct ParallelVerifier(Crew<Checks>);
 
 struct Checks {
     file: ParquetFile,
-    /// The maximum number of tasks that threads have taken, but that were not returned to the
-    /// caller yet.
+    /// The maximum number of outstanding tasks, that is, taken by a thread but not yet returned to
+    /// the caller.
     max_ahead: u64,
 }
 
 struct State {
-    /// The next task. `None` after the last one.
+    /// The next task, or `None` after the last one.
     next: Option<Task>,
-    /// The number of bytes in the column chunks that were taken so far.
+    /// The byte count of the column chunks taken so far.
     bytes: u64,
-    /// The number of tasks that were taken so far.
+    /// The number of tasks taken so far.
     taken: u64,
-    /// The number of tasks that were returned to the caller.
+    /// The number of tasks returned to the caller.
     returned: u64,
     outcomes: BTreeMap<u64, Result<Outcome>>,
 }
@@ -108,7 +108,7 @@ impl Work for Checks {
     }
 }
 
-/// Returns the first task of a row group. `None` after the last row group.
+/// Returns a row group's first task, or `None` after the last row group.
 fn first(file: &ParquetFile, row_group: usize) -> Option<Task> {
     if row_group >= file.metadata().num_row_groups() {
         return None;
@@ -116,7 +116,7 @@ fn first(file: &ParquetFile, row_group: usize) -> Option<Task> {
     Some(chunk_or_order(file, row_group, 0))
 }
 
-/// Returns the task that follows another.
+/// Returns the next task after another.
 fn following(file: &ParquetFile, task: Task) -> Option<Task> {
     match task {
         Task::Chunk { row_group, leaf } => Some(chunk_or_order(file, row_group, leaf + 1)),
@@ -125,7 +125,7 @@ fn following(file: &ParquetFile, task: Task) -> Option<Task> {
     }
 }
 
-/// Returns the number of bytes in the column chunk that a task checks.
+/// Returns the byte count of a task's column chunk.
 fn chunk_bytes(file: &ParquetFile, task: Task) -> u64 {
     let Task::Chunk { row_group, leaf } = task else {
         return 0;
@@ -133,7 +133,7 @@ fn chunk_bytes(file: &ParquetFile, task: Task) -> u64 {
     let chunk = file.metadata().readable_chunk(row_group, leaf);
     let chunk = chunk.and_then(KeyStep::ready);
     let range = chunk.and_then(|chunk| byte_range(&chunk.layout, file.source().len()));
-    // The check of the whole file reports a chunk that lies outside it.
+    // The file-level check reports a chunk that is out of bounds.
     range.map_or(0, |range| range.end - range.start)
 }
 

@@ -1,4 +1,4 @@
-//! Checks that a row group's rows are sorted as it declares.
+//! Checks that a row group is sorted as declared.
 
 use std::cmp::Ordering;
 use std::collections::{HashSet, VecDeque};
@@ -17,8 +17,8 @@ use herringbone::ParquetFile;
 use herringbone::pages::Pages;
 use herringbone::source::Source;
 
-/// Compares each row of a row group with the next one. If the rows cannot be decoded, another check
-/// has already reported this.
+/// Compares each row of a row group with the next one. Decode errors are ignored here, since
+/// another check has already reported them.
 ///
 /// # Errors
 /// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
@@ -33,7 +33,7 @@ pub(super) fn check(
     let mut cursors = Vec::new();
     let mut named = HashSet::new();
     for sorting in sorting {
-        // Comparing rows by the same column again does not change their order.
+        // A repeated column doesn't affect the order.
         if !named.insert(sorting.column_idx) {
             continue;
         }
@@ -72,8 +72,8 @@ pub(super) fn check(
     }
 }
 
-/// Returns errors that are not a fault of the file. Reports a limit that only several columns
-/// together exceed, because no other check has noticed it.
+/// Passes on errors that aren't the file's fault. Also reports a limit exceeded only by several
+/// columns together, because no other check notices that.
 fn reported(error: Error, report: &mut Report) -> Result<()> {
     if Budget::refused(&error) {
         report.warning(FindingKind::NotChecked, error.message());
@@ -84,7 +84,7 @@ fn reported(error: Error, report: &mut Report) -> Result<()> {
     }
 }
 
-/// Returns the first row that is out of order.
+/// Returns the first row out of order.
 fn first_unsorted(cursors: &mut [Cursor]) -> Result<Option<u64>> {
     let mut last: Vec<Option<Vec<u8>>> = Vec::new();
     for row in 0_u64.. {
@@ -96,7 +96,7 @@ fn first_unsorted(cursors: &mut [Cursor]) -> Result<Option<u64>> {
             }
         }
         let pairs = last.iter().zip(&current).zip(&*cursors);
-        // If two values do not have a defined order, we do not compare later columns.
+        // We stop comparing at values without a defined order.
         let order = pairs
             .map(|((a, b), cursor)| cursor.compare(a.as_deref(), b.as_deref()))
             .find(|order| *order != Some(Ordering::Equal));
@@ -108,7 +108,7 @@ fn first_unsorted(cursors: &mut [Cursor]) -> Result<Option<u64>> {
     Ok(None)
 }
 
-/// Returns the rows of a column without lists one after another.
+/// A cursor over the rows of a column without lists.
 struct Cursor {
     source: Arc<dyn Source>,
     pages: Pages,
@@ -116,7 +116,7 @@ struct Cursor {
     column: Column,
     sorting: SortingColumn,
     open: bool,
-    /// The definition levels of the next rows, as far as they are decoded.
+    /// The definition levels of decoded but unread rows.
     levels: VecDeque<u8>,
     /// The values of these rows.
     values: VecDeque<Vec<u8>>,
@@ -151,7 +151,8 @@ impl Cursor {
         })
     }
 
-    /// Returns the next row's value in the PLAIN encoding, or null. `None` after the last row.
+    /// Returns the next row's value in the PLAIN encoding, or an inner `None` for a null. The outer
+    /// `None` marks the end.
     fn next(&mut self) -> Result<Option<Option<Vec<u8>>>> {
         let max = self.column.leaf.max_def_level;
         loop {
@@ -215,7 +216,7 @@ impl Cursor {
             (Some(a), Some(b)) if a == b => Some(Ordering::Equal),
             (Some(a), Some(b)) => {
                 let (order, physical) = (self.column.natural_order, self.column.leaf.physical_type);
-                // Not all orders define where NaNs and the two zeros are, so we leave them out.
+                // Not all orders define a place for NaNs and the two zeros, so we skip them.
                 let zeros = is_zero(order, a) && is_zero(order, b);
                 let order = compare(order, physical, a, b).filter(|_| !zeros)?;
                 Some(match self.sorting.descending {

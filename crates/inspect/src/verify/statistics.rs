@@ -8,8 +8,8 @@ use super::column::Column;
 use super::finding::{FindingKind, Report, Severity};
 use super::observed::Observed;
 
-/// Returns true if the deprecated `min` or `max` has to be checked by itself. This is so if it
-/// differs from `min_value` or `max_value`, or if only the deprecated bounds are valid.
+/// Returns true if the deprecated `min` or `max` needs a separate check, because it differs from
+/// `min_value` or `max_value`, or because only the deprecated bounds are valid.
 pub(super) fn has_old_bounds(statistics: Option<&Statistics>, column: &Column) -> bool {
     let alone = column.order == ColumnOrderKind::Undefined;
     statistics.is_some_and(|statistics| {
@@ -29,7 +29,7 @@ pub(super) fn check(
     if let Some(claimed) = statistics.null_count {
         let (levels, slots) = (observed.without_value(), observed.null_slots(column));
         let claimed_count = u64::try_from(claimed).ok();
-        // The specification does not define whether empty lists count, so we accept both.
+        // The specification leaves open whether empty lists count, so we accept either.
         if claimed_count != Some(levels) && claimed_count != Some(slots) {
             let nulls = if levels == slots {
                 levels.to_string()
@@ -51,7 +51,7 @@ pub(super) fn check(
     {
         let message =
             format!("distinct_count is {claimed}, but there are {distinct} distinct values");
-        // Planners use this count as an estimate, and writers provide an estimate.
+        // This count is an estimate, both for writers and for query planners.
         report.note(FindingKind::Statistics, message);
     }
     let bounds = [
@@ -83,14 +83,14 @@ pub(super) fn check(
     old_bounds(statistics, column, observed, report);
 }
 
-/// Checks the deprecated bounds, if they differ from the other ones.
+/// Checks the deprecated bounds, if they differ from the current fields.
 fn old_bounds(statistics: &Statistics, column: &Column, observed: &Observed, report: &mut Report) {
     let Some(old) = &observed.old_bounds else {
         return;
     };
     let (min, max) = (statistics.min.as_deref(), statistics.max.as_deref());
     if has_old_bounds(Some(statistics), column) && !old_bounds_hold(column, min, max, old) {
-        // Few readers still use these bounds, and only in the order of signed numbers.
+        // Few readers still use these bounds, and only in signed order.
         let severity = match column.natural_order {
             ColumnOrderKind::Signed | ColumnOrderKind::Float => Severity::Error,
             _ => Severity::Warning,
@@ -139,7 +139,7 @@ pub(super) fn check_sizes(
     }
 }
 
-/// Returns the fault of a histogram, if it has one. An empty histogram is valid.
+/// Returns what is wrong with a histogram, if anything. An empty histogram is valid.
 pub(super) fn histogram_fault(name: &str, claimed: &[i64], actual: &[u64]) -> Option<String> {
     let equal = claimed.len() == actual.len()
         && claimed

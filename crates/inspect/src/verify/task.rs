@@ -1,4 +1,4 @@
-//! The parts of a file that are checked separately.
+//! Units of work for checking a file.
 
 use herringbone_format::{Error, Result};
 
@@ -9,7 +9,7 @@ use super::finding::{FindingKind, Report};
 use super::{geoparquet_values, sorting, variants};
 use herringbone::ParquetFile;
 
-/// A part of a file that is checked separately, so that threads can share the work.
+/// A unit of work, checked independently so that threads can share the load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
     Chunk {
@@ -19,8 +19,8 @@ pub(super) enum Task {
     Order {
         row_group: usize,
     },
-    /// The column chunks up to here read the file `ratio` times. We do not check further parts,
-    /// because overlapping chunks could make a small file very expensive.
+    /// The column chunks so far add up to `ratio` times the file's size. We stop here, because
+    /// overlapping chunks could make a small file very expensive to check.
     Overlap {
         row_group: usize,
         ratio: u64,
@@ -72,7 +72,7 @@ fn chunk(
     report: &mut Report,
 ) -> Result<Checked> {
     let metadata = file.metadata();
-    // The check of the whole file reports a chunk whose metadata cannot be decoded.
+    // The file-level check reports undecodable metadata.
     let Ok(chunk) = metadata.column_chunk(row_group, leaf) else {
         return Ok(Checked::default());
     };

@@ -1,5 +1,5 @@
-//! Checks values against their column's annotation. It finds integers outside the annotation's
-//! range, times outside a day, and values in columns that must be all null.
+//! Checks values against their column's annotation. This finds out-of-range integers, times outside
+//! a day, and values in columns that must be all null.
 
 use std::ops::RangeInclusive;
 
@@ -11,19 +11,19 @@ use herringbone_schema::ParquetSchema;
 
 use super::finding::FindingKind;
 
-/// The values that a column allows, if not all values of its physical type are allowed.
+/// A restriction on a column's values, beyond its physical type.
 #[derive(Debug, Clone)]
 pub(super) enum Allowed {
-    /// Integers from the least to the greatest.
+    /// Integers within a range.
     Integers(RangeInclusive<i64>),
-    /// Times from midnight to the last unit of the day.
+    /// Times within a day, from midnight to the last unit.
     Times(RangeInclusive<i64>),
     /// Nulls only.
     Nothing,
 }
 
 impl Allowed {
-    /// Returns the values that a leaf allows. `None` if it allows all.
+    /// Returns a leaf's restriction, or `None` if all values are allowed.
     pub(super) fn of(schema: &ParquetSchema, leaf: usize) -> Option<Self> {
         if schema.is_always_null(leaf) {
             return Some(Self::Nothing);
@@ -35,7 +35,7 @@ impl Allowed {
         })
     }
 
-    /// Calls `see` with the position of each value that is not allowed.
+    /// Calls `see` with the index of each disallowed value.
     pub(super) fn beyond(&self, values: &ArrayRef, mut see: impl FnMut(usize)) {
         let range = match self {
             Self::Nothing => return (0..values.len()).for_each(see),
@@ -62,7 +62,7 @@ impl Allowed {
         }
     }
 
-    /// Describes the fault of `count` values. `first` is the ordinal of the first one.
+    /// Describes `count` disallowed values. `first` is the ordinal of the first.
     pub(super) fn fault(&self, count: u64, first: u64) -> (FindingKind, String) {
         let (kind, what) = match self {
             Self::Nothing => (

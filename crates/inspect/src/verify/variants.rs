@@ -1,5 +1,4 @@
-//! Checks VARIANT values and the rules for shredding them. If these are violated, readers of the
-//! values fail.
+//! Checks VARIANT values and their shredding. Readers fail on values that break these rules.
 
 use std::ops::Range;
 
@@ -18,7 +17,7 @@ use herringbone_variant::shredding::{UnshredOptions, VariantArray};
 
 use super::finding::{FindingKind, Report};
 
-/// An extension type that unshreds VARIANT groups, and checks each value as a whole.
+/// An extension that unshreds VARIANT groups and validates each resulting value.
 #[derive(Debug, Default)]
 struct CheckedVariants(VariantExtension);
 
@@ -49,7 +48,7 @@ impl ExtensionType for CheckedVariants {
     }
 }
 
-/// Checks the structure of the groups that form VARIANT columns in a file.
+/// Checks the group structure of a file's VARIANT columns.
 ///
 /// # Errors
 /// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
@@ -71,16 +70,15 @@ pub(super) fn check_schema(file: &ParquetFile, report: &mut Report) -> Result<()
     }
 }
 
-/// Returns the first group inside a VARIANT group that belongs to a shredded field or element and
-/// is optional.
+/// Returns the first optional group of a shredded field or element inside a VARIANT group. The
+/// specification demands REQUIRED groups there.
 fn optional_group(schema: &ParquetSchema, variant: usize) -> Option<usize> {
     let node = schema.nodes().get(variant)?;
     if !is_variant(node) {
         return None;
     }
     let is_part = |name: &str| matches!(name, "value" | "typed_value");
-    // This loop is cheap, because the schema limits the depth of groups, and each group is visited
-    // once.
+    // This loop is cheap, since the schema's depth is limited and each group is visited once.
     let mut nodes = variant + 1..node.end;
     nodes.find(|group| {
         let is_optional = schema.nodes().get(*group).is_some_and(|node| {
@@ -170,7 +168,7 @@ fn is_variant(node: &SchemaNode) -> bool {
     node.is_group() && matches!(node.element.logical_type, Some(LogicalType::Variant { .. }))
 }
 
-/// Returns the leaves of each top-level column that contains a VARIANT group.
+/// Returns the leaves of each top-level column with a VARIANT group inside.
 fn columns(file: &ParquetFile) -> Vec<Range<usize>> {
     let nodes = file.parquet_schema().nodes();
     let mut columns = Vec::new();
