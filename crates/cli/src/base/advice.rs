@@ -1,16 +1,16 @@
-//! Puts errors of the library in the command's words. The library suggests a remedy, and we name
-//! the option that applies it.
+//! Rephrases library errors for the command line. The library suggests a remedy, and we name the
+//! matching option.
 
 use std::fmt;
 
 use herringbone::{Error, Location, Remedy};
 
-/// An error in the library's format, but with advice that names options of this command.
+/// A library error with advice that names this command's options.
 pub(crate) struct Advised<'a> {
     pub(crate) error: &'a Error,
-    /// The option with which the current command ignores checksums, if it has one.
+    /// The current command's option to ignore checksums, if it has one.
     pub(crate) ignores_checksums: Option<&'static str>,
-    /// The directory that the user may name instead of the `_metadata` file inside it.
+    /// The directory to suggest instead of the `_metadata` file inside it.
     pub(crate) directory: Option<String>,
 }
 
@@ -21,7 +21,7 @@ impl fmt::Display for Advised<'_> {
 }
 
 impl<'a> Advised<'a> {
-    /// Wraps an error with the advice that holds in every command and for every file.
+    /// Wraps an error with advice that applies to every command and file.
     pub(crate) fn new(error: &'a Error) -> Self {
         Self {
             error,

@@ -17,19 +17,19 @@ pub(crate) enum Failure {
     Data(String),
     /// The system failed to read or to write.
     System(String),
-    /// The reader of our output has closed it. The command then ends silently and with success, as
-    /// programs in a pipe do.
+    /// The reader of our output has closed the pipe. The command then ends silently and
+    /// successfully, as is usual in pipelines.
     ClosedPipe,
-    /// A JSON column looked like dates in the first rows, but a later row has another text. The
-    /// caller may try again with this column as text.
+    /// A JSON column looked like dates in the first rows, but a later row isn't a date. The caller
+    /// can try again with this column as text.
     NotADate {
         /// The column's path.
         column: String,
         /// The complete error message.
         message: String,
     },
-    /// The output already contains everything that the user needs to know, so no message is
-    /// printed. Only this exit code remains.
+    /// The output already tells the whole story, so we only set this exit code and print no
+    /// message.
     Told(u8),
 }
 
@@ -67,7 +67,7 @@ impl Failure {
         Self::advised(file, &Advised::new(error))
     }
 
-    /// Converts the library's error about `file`, with advice about an option that may help.
+    /// Converts the library's error about `file`, with advice about an option that might help.
     pub(crate) fn advised(file: &str, advised: &Advised<'_>) -> Self {
         let message = format!("{file}: {advised}");
         match advised.error.kind() {
@@ -77,17 +77,17 @@ impl Failure {
         }
     }
 
-    /// Converts an error that the library returned while writing the file `name`.
+    /// Converts a library error from writing the file `name`.
     pub(crate) fn written(name: &str, error: &herringbone::Error) -> Self {
-        // An error with a remedy concerns another file, which its message names.
+        // An error with a remedy concerns another file, already named in its message.
         match error.io_error().filter(|_| error.remedy().is_none()) {
             Some(error) => Self::output(name, error),
             None => Self::parquet(name, error),
         }
     }
 
-    /// Turns a usage error into a data error. If a choice contradicts only some data, such as a
-    /// timestamp unit that is too fine, the command line is not wrong by itself.
+    /// Turns a usage error into a data error. Use this if the command line is fine in itself but
+    /// contradicts the data, for example if a timestamp unit is too fine for some values.
     pub(crate) fn in_data(self) -> Self {
         match self {
             Self::Usage(message) => Self::Data(message),

@@ -27,8 +27,7 @@ pub(crate) fn size(bytes: i128) -> String {
     }
 }
 
-/// Returns a whole number with commas between its thousands, as people read it. Other texts stay
-/// unchanged.
+/// Adds thousands separators to a whole number. Other texts stay unchanged.
 pub(crate) fn grouped(text: &str) -> String {
     let is_whole = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_whole {

@@ -2,8 +2,8 @@
 
 use super::failure::{Failure, Result};
 
-/// A sequence of random numbers. It uses SplitMix64 by Steele, Lea and Flood, so that a seed gives
-/// the same sample in all of our versions.
+/// A random number generator. We use a fixed algorithm (SplitMix64 by Steele, Lea and Flood), so
+/// that a seed gives the same sample in every version of this command.
 #[derive(Debug)]
 pub(crate) struct Random(u64);
 
@@ -21,8 +21,7 @@ impl Random {
         Ok(Self(seed.unwrap_or(u64::from_le_bytes(bytes))))
     }
 
-    /// Returns a sequence that begins alike in each run, for results that should not change between
-    /// runs.
+    /// Returns a sequence with a fixed seed, for reproducible results.
     pub(crate) fn repeatable() -> Self {
         Self(0)
     }
@@ -47,8 +46,7 @@ impl Random {
 mod tests {
     use super::*;
 
-    /// The expected values are the first numbers for the seed 1234567 that were published with the
-    /// algorithm.
+    /// The expected values are the published first numbers for the seed 1234567.
     #[test]
     fn numbers_of_a_seed() {
         let mut random = Random::new(Some(1_234_567)).unwrap();

@@ -1,7 +1,7 @@
-//! Words of command lines in messages and reports.
+//! Quotes words for command lines in messages and reports.
 
-/// Returns a text as a word of a shell. Double quotes enclose a text with single quotes, such as a query, unless the
-/// shell would change it there.
+/// Returns text as a shell word. Text with single quotes, such as a query, goes in double quotes,
+/// unless the shell would change it there.
 pub(crate) fn word(text: &str) -> String {
     let is_plain = |character: char| character.is_alphanumeric() || "._-/=,:".contains(character);
     if !text.is_empty() && text.chars().all(is_plain) {

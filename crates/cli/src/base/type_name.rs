@@ -1,11 +1,11 @@
-//! Names types for people, in the words of SQL or by the Arrow name in lower case.
+//! Names types for people, by their SQL name or their Arrow name in lower case.
 
 use herringbone_arrow::schema::{DataType, Field};
 use herringbone_interchange::write::geometry::is_geometry;
 
 use crate::base::printable::printable;
 
-/// Returns a column's type in a word or two, like SQL and Arrow call it.
+/// Returns a column's type in a word or two, after SQL or Arrow.
 pub(crate) fn type_name(field: &Field) -> String {
     let name = match field.extension_type_name() {
         Some("arrow.uuid") => "uuid",
@@ -45,8 +45,8 @@ fn type_of(data_type: &DataType) -> String {
     }
 }
 
-/// Returns the name of a type with the units and widths that [`type_name`] leaves out. The name
-/// does not show Arrow layouts such as dictionaries, because they do not change values.
+/// Returns a type's name including the units and widths left out by [`type_name`]. Arrow layouts
+/// such as dictionaries don't show up in the name, since they don't change values.
 pub(crate) fn exact_type_name(field: &Field) -> String {
     let extension = field.extension_type_name();
     let extension = extension.map_or_else(String::new, |name| format!(" ({})", printable(name)));

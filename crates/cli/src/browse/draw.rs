@@ -11,17 +11,17 @@ use super::text::{cut, end, width, without_start, wrapped};
 use crate::base::plural::{counted, size};
 use crate::render::table::shown;
 
-/// The maximum number of lines that a message takes.
+/// The maximum number of lines of a message.
 const MESSAGE_LINES: usize = 5;
 
-/// The way in which a screen is drawn, apart from the state.
+/// Drawing options apart from the state.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Look {
     /// True unless the user has turned colours off.
     pub(super) has_colors: bool,
-    /// True if the screen waits for data from the file.
+    /// True if the screen is waiting for data from the file.
     pub(super) is_waiting: bool,
-    /// The share of the read that is finished, in percent, if it is known.
+    /// The progress of the read in percent, if known.
     pub(super) percent: Option<u8>,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn draw(model: &Model, look: Look, buffer: &mut Buffer) {
     }
 }
 
-/// Writes a text on one line, and cuts it at the screen's edge.
+/// Writes text on one line, cutting it at the screen's edge.
 fn put(buffer: &mut Buffer, x: usize, y: usize, text: &str, style: Style) {
     let Rect { width, height, .. } = *buffer.area();
     let (Ok(x), Ok(y)) = (u16::try_from(x), u16::try_from(y)) else {
@@ -167,7 +167,7 @@ fn padded(text: &str, columns: usize, is_right: bool) -> String {
 }
 
 /// Draws the rows' error, or a message that is too long for the status line. It is drawn away from
-/// the cursor, so that it does not hide the cell there.
+/// the cursor, so that it doesn't hide the current cell.
 fn draw_message(model: &Model, look: Look, buffer: &mut Buffer) {
     let Rect { width, height, .. } = *buffer.area();
     let is_long = |text: &&String| super::text::width(text) > space_of_status(model, width.into());
@@ -194,7 +194,7 @@ fn draw_message(model: &Model, look: Look, buffer: &mut Buffer) {
     }
 }
 
-/// Returns the keys that the status line names.
+/// Returns the key hints for the status line.
 fn keys(model: &Model) -> &'static str {
     match model.panel() {
         Some(_) => "Esc back, ? keys",
@@ -202,7 +202,7 @@ fn keys(model: &Model) -> &'static str {
     }
 }
 
-/// Returns the number of columns that the status line has before the keys.
+/// Returns the status line's space before the key hints, in terminal columns.
 fn space_of_status(model: &Model, columns: usize) -> usize {
     columns.saturating_sub(keys(model).len() + GAP)
 }

@@ -1,4 +1,4 @@
-//! The facts that the viewer takes from a footer.
+//! The facts from a footer, as far as the viewer needs them.
 
 use herringbone::variant::shredding::is_variant;
 use herringbone_arrow::schema::{DataType, Field, Schema};
@@ -7,7 +7,7 @@ use crate::base::printable::printable;
 use crate::base::type_name::type_name;
 use crate::render::table::shown;
 
-/// The facts about a file that its footer contains.
+/// Facts about a file, taken from its footer. These are enough to draw everything except cells.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Facts {
     /// The file's name, made printable.
@@ -42,7 +42,7 @@ pub(super) struct Branch {
     /// The field and its type, indented by its depth.
     pub(super) text: String,
     /// The path that selects the field. For a field inside a list or map, this is the path of the
-    /// list or map, because only that one can be selected.
+    /// list or map, since you can't select anything deeper.
     pub(super) path: Vec<String>,
 }
 

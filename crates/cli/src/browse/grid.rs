@@ -9,7 +9,7 @@ use super::text::width;
 const WIDEST: usize = 40;
 /// The space between two columns.
 pub(super) const GAP: usize = 2;
-/// The minimum width of a column that the screen's edge cuts. A narrower one is left out.
+/// The minimum width of a column cut off at the screen's edge. Narrower columns are left out.
 const NARROWEST: usize = 8;
 
 /// A column on the screen.
@@ -25,8 +25,7 @@ pub(super) struct Lane {
 #[derive(Debug, Default)]
 pub(super) struct Grid {
     rows: u64,
-    /// The width of each column. This is the width of its name, or of the widest cell that was read
-    /// so far.
+    /// Each column's width, that is, the width of its name or of the widest cell so far.
     widths: Vec<usize>,
     are_numbers: Vec<bool>,
     /// The space on the screen, in terminal columns and lines.
@@ -81,8 +80,8 @@ impl Grid {
         self.settle();
     }
 
-    /// Moves the cursor to a row that may be far away. If it was not visible, it appears in the
-    /// middle of the screen, so that the user sees rows around it.
+    /// Moves the cursor to a row that might be far away. If the row wasn't visible, we center it on
+    /// the screen to show some context.
     pub(super) fn jump(&mut self, row: u64) {
         if !self.window().rows.contains(&row) {
             self.top = row.saturating_sub(self.height as u64 / 2);
@@ -121,8 +120,8 @@ impl Grid {
             .any(|lane| lane.column == column && !lane.is_cut)
     }
 
-    /// Returns the columns on the screen. The last one may be cut if it is text, but a cut number
-    /// would be misread, so it is left out.
+    /// Returns the columns on the screen. The last column is allowed to be cut if it's text.
+    /// Numbers are left out instead, because a cut number would be misread.
     pub(super) fn lanes(&self) -> Vec<Lane> {
         let mut space = self.width.saturating_sub(self.gutter());
         let mut lanes = Vec::new();
@@ -160,7 +159,7 @@ impl Grid {
         }
     }
 
-    /// Returns true if the window's cells are loaded, or if it does not have any.
+    /// Returns true if the window's cells are loaded or the window is empty.
     pub(super) fn has(&self, window: &Window) -> bool {
         let (rows, columns) = (&window.rows, &window.columns);
         let has_rows = self.window.rows == *rows;
@@ -169,7 +168,8 @@ impl Grid {
         rows.is_empty() || columns.is_empty() || (has_rows && has_columns)
     }
 
-    /// Takes the cells for a window. Columns grow to fit their cells, but they never shrink.
+    /// Takes the cells for a window. Columns grow to fit their cells but never shrink, so that the
+    /// screen doesn't jump around.
     pub(super) fn load(&mut self, window: Window, answer: Answer) {
         let Answer::Rows(loaded) = answer else {
             return;
@@ -207,8 +207,8 @@ impl Grid {
         }
     }
 
-    /// Returns the error of the column with the cursor. If it has none, returns the error of the
-    /// first column on the screen that has one.
+    /// Returns the error of the cursor's column, falling back to the first error of any column on
+    /// the screen.
     pub(super) fn error(&self) -> Option<&str> {
         let window = self.window();
         let mut columns = std::iter::once(self.column).chain(window.columns);

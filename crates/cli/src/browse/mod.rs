@@ -1,13 +1,13 @@
-//! `browse` shows a file in the terminal, and lets the user move through it.
+//! `browse` is an interactive viewer for a file in the terminal.
 //!
 //! ```text
 //! keys ─► model ─► need ─► worker (reads) ─► answer ─► model ─► draw ─► terminal
 //! ```
 //!
 //! The state is `model` with its parts (`facts`, `grid`, `panel`, `need`). Keys and answers change
-//! it, but nothing in it reads a file or draws, so that tests can drive it without a terminal.
-//! `reads` answers needs in the thread that `worker` starts. `draw` turns the state into a screen.
-//! `terminal` takes over the terminal, and gives it back in the end.
+//! the state, but nothing in it reads a file or draws, so that tests can drive it without a
+//! terminal. `reads` answers needs on a thread started by `worker`. `draw` turns the state into a
+//! screen. `terminal` takes over the terminal and restores it in the end.
 
 mod draw;
 mod facts;
@@ -45,14 +45,15 @@ use reads::Reads;
 use terminal::Screen;
 use worker::Worker;
 
-/// The time that a screen waits for its rows. After it, the screen is drawn without them.
+/// How long a screen waits for its rows before we draw it without them. This avoids flicker for
+/// quick reads.
 const PATIENCE: Duration = Duration::from_millis(40);
 
-/// Something that the viewer has to react to.
+/// An event for the viewer to handle.
 enum Event {
     Terminal(io::Result<event::Event>),
     Answer(Need, Reply),
-    /// The share of a read that is finished, in percent.
+    /// The progress of a read in percent.
     Progress(Need, u8),
     WorkerEnded,
 }
@@ -121,7 +122,7 @@ fn follow(
     let has_colors = has_colors();
     let mut asked: Option<Need> = None;
     let mut percent = None;
-    // The time of the oldest change that the screen does not show yet.
+    // The time of the oldest change not yet on the screen.
     let mut changed = Some(Instant::now());
     while !model.has_ended {
         let need = model.need();
@@ -185,7 +186,7 @@ fn handle(model: &mut Model, event: Event) -> Result<()> {
         Event::Terminal(Err(error)) => {
             return Err(Failure::System(format!("the keyboard: {error}")));
         }
-        // The worker has panicked, and the panic has already printed its message.
+        // The worker has panicked and already printed a message.
         Event::WorkerEnded => return Err(Failure::Told(Failure::SYSTEM)),
     }
     Ok(())

@@ -1,8 +1,8 @@
 //! The viewer's state, and the effect of each key on it.
 //!
-//! Nothing here reads a file or uses a terminal. [`Model::need`] returns the next thing that has to
-//! be read for the present state. [`Model::answer`] takes the result, and it does not matter which
-//! keys were pressed in the meantime.
+//! Nothing here reads a file or uses a terminal. [`Model::need`] returns the next thing to read for
+//! the current state. [`Model::answer`] takes the result, whatever keys were pressed in the
+//! meantime.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -26,30 +26,29 @@ pub(super) struct Model {
     /// The pages in front of the rows. Only the last one is visible.
     panels: Vec<Panel>,
     pub(super) prompt: Option<Prompt>,
-    /// The outcome of the last key, which the user has to see.
+    /// The outcome of the last key, to show to the user.
     pub(super) message: Option<String>,
     /// The condition that the user typed last.
     condition: String,
-    /// The search, copy or change to another file that is not finished yet.
+    /// The outstanding search, copy or change to another file.
     asked: Option<Need>,
-    /// A text that the terminal should put into its clipboard.
+    /// Text for the terminal's clipboard.
     pub(super) copied: Option<String>,
-    /// The need that the user has cancelled. It is not asked for again until the state needs
-    /// something else.
+    /// The cancelled need. We don't ask for it again until the state needs something else.
     given_up: Option<Need>,
     size: (u16, u16),
     /// True if the user has left.
     pub(super) has_ended: bool,
 }
 
-/// A line that the user is typing.
+/// A line being typed by the user.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Prompt {
     pub(super) kind: Asked,
     pub(super) text: String,
 }
 
-/// The meaning of the line that the user is typing.
+/// The purpose of the line being typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asked {
     Row,
@@ -57,7 +56,7 @@ pub(super) enum Asked {
 }
 
 impl Model {
-    /// Creates the state in which a file is opened. `size` has the screen's columns and lines.
+    /// Creates the initial state for a file. `size` has the screen's columns and lines.
     pub(super) fn new(facts: Facts, size: (u16, u16)) -> Self {
         let mut model = Self {
             grid: Grid::new(&facts),
@@ -91,7 +90,7 @@ impl Model {
         }
     }
 
-    /// Returns the next thing that has to be read for the screen.
+    /// Returns the next thing to read for the screen.
     pub(super) fn need(&self) -> Option<Need> {
         let need = match (&self.asked, self.panel()) {
             (Some(asked), _) => Some(asked.clone()),
@@ -104,7 +103,8 @@ impl Model {
         need.filter(|need| self.given_up.as_ref() != Some(need))
     }
 
-    /// Takes an answer. It may come too late, so we first find out what still waits for it.
+    /// Takes an answer. Since it might come too late, we first check if anything is still waiting
+    /// for it.
     pub(super) fn answer(&mut self, need: Need, reply: Reply) {
         if self.asked.as_ref() == Some(&need) {
             self.asked = None;
@@ -205,7 +205,7 @@ impl Model {
         }
     }
 
-    /// Cancels the present read. If nothing is being read, leaves the page.
+    /// Cancels the current read, or leaves the page if nothing is being read.
     fn go_back(&mut self) {
         let waits = self.need();
         if let Some(asked) = self.asked.take() {
@@ -295,8 +295,7 @@ impl Model {
         if code != KeyCode::Enter {
             return self.open_path(code, path);
         }
-        // Several columns may have the same name, so we count them. They are in the order of the
-        // tree.
+        // Column names aren't unique, so we count columns. They are in tree order.
         let tops = self.facts.tree.iter().take(at.unwrap_or(0) + 1);
         let column = tops.filter(|top| top.depth == 0).count();
         self.panels.pop();
@@ -343,8 +342,7 @@ impl Model {
     }
 
     fn open(&mut self, mut panel: Panel) {
-        /// The maximum number of pages in front of each other, so that the stack of pages cannot
-        /// grow without end.
+        /// The maximum number of stacked pages, so that the stack can't grow without bound.
         const DEEPEST: usize = 8;
         self.given_up = None;
         if self.panels.len() == DEEPEST {

@@ -1,10 +1,10 @@
-//! The needs of the state, and the answers that reads of the file give.
+//! Needs and answers, the messages between the viewer's state and its reading thread.
 
 use std::ops::Range;
 
 use super::facts::Facts;
 
-/// Something that has to be read from the file.
+/// Something to read from the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Need {
     /// The cells of a window.
@@ -15,15 +15,15 @@ pub(super) enum Need {
     Copy { row: u64, column: usize },
     /// The facts about another file in the directory.
     File(usize),
-    /// The statistics of the values below a path. They come from the footer, unless `reads` asks
-    /// for all values.
+    /// The statistics of the values below a path. They come from the footer, unless `reads` is set
+    /// to read all values.
     Stats { path: Vec<String>, reads: bool },
     /// The most frequent values below a path.
     Frequency { path: Vec<String> },
     /// The pages in the column chunks below a path.
     Pages { path: Vec<String>, row_group: usize },
-    /// The nearest row that matches a condition. Forward, this is `from` or a later row. Backward,
-    /// it is a row before `from`.
+    /// The nearest row that matches a condition. A forward search starts at `from`, and a backward
+    /// search just before it.
     Match {
         condition: String,
         from: u64,
@@ -54,13 +54,13 @@ pub(super) type Cells = Result<Vec<Cell>, String>;
 pub(super) enum Answer {
     /// The columns of a window.
     Rows(Vec<Cells>),
-    /// A text, which the panel wraps.
+    /// Text for the panel to wrap.
     Text(String),
-    /// A table, whose columns the panel aligns.
+    /// A table for the panel to align.
     Table(Table),
-    /// The row that matches, if there is one.
+    /// The matching row, if there is one.
     Match(Option<u64>),
-    /// The text of a cell. If it is too long for the clipboard, this is its length in bytes.
+    /// The text of a cell. `Err` has the length in bytes of a text too long for the clipboard.
     Copy(Result<String, usize>),
     /// The facts about a file that was opened.
     File(Box<Facts>),

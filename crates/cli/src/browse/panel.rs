@@ -1,4 +1,4 @@
-//! The pages of text that stand in front of the rows.
+//! The pages of text on top of the rows.
 
 use super::need::{Answer, Need, Reply};
 use super::text::{aligned, wrapped};
@@ -10,7 +10,7 @@ pub(super) struct Panel {
     /// The source of the text. `None` if the page needs nothing from the file.
     pub(super) need: Option<Need>,
     body: Body,
-    /// The line with the cursor, if this is a list whose lines can be chosen.
+    /// The cursor's line, if this is a list to choose from.
     pub(super) cursor: Option<usize>,
     /// The first line and the first column on the screen.
     top: usize,
@@ -60,7 +60,7 @@ impl Panel {
         }
     }
 
-    /// Returns true if the panel waits for its answer.
+    /// Returns true if the panel is waiting for its answer.
     pub(super) fn is_waiting(&self) -> bool {
         matches!(self.body, Body::Waiting)
     }
@@ -82,7 +82,7 @@ impl Panel {
         self.resize(self.width, self.height);
     }
 
-    /// Sets the space for lines, and wraps the text again if there is one.
+    /// Sets the space for lines, wrapping any text again.
     pub(super) fn resize(&mut self, width: usize, height: usize) {
         (self.width, self.height) = (width, height);
         if let Body::Text { text, lines } = &mut self.body {
@@ -91,7 +91,7 @@ impl Panel {
         self.scroll(0);
     }
 
-    /// Returns the line above all others, which does not scroll.
+    /// Returns the header line, which stays put while the others scroll.
     pub(super) fn header(&self) -> &str {
         match &self.body {
             Body::Lines { header, .. } => header,

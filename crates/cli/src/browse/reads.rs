@@ -1,4 +1,4 @@
-//! Reads the file, to answer the needs of the viewer's state.
+//! Reads the file to answer the viewer's needs.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,15 +27,16 @@ use crate::input::column_chunks::{self, Place};
 use crate::profile::{Summary, leaves};
 use crate::render::table::shown;
 
-/// The screen that waits for a read. A read asks it now and then whether it should go on.
+/// A read's connection to the waiting screen. Reads check it from time to time, so that the user
+/// can cancel them.
 pub(super) struct Watch<'a> {
-    /// Returns false once nothing wants the answer any more.
+    /// Returns false once the answer is no longer wanted.
     pub(super) is_wanted: &'a dyn Fn() -> bool,
-    /// Takes the number of rows that are finished, and the number of all rows.
+    /// Reports progress as the number of rows done and the total.
     pub(super) progress: &'a dyn Fn(u64, u64),
 }
 
-/// An open file, and the files that can be opened in its place.
+/// An open file and the other files to switch to.
 pub(super) struct Reads {
     input: Arc<Input>,
     inputs: Arc<[Arc<Input>]>,
@@ -44,7 +45,7 @@ pub(super) struct Reads {
     starts: Vec<u64>,
 }
 
-/// The name of the column that has the row numbers in searches.
+/// The name of the row number column in searches.
 const ROW: &str = "row";
 
 impl Reads {
@@ -105,7 +106,8 @@ impl Reads {
         Ok((reads, facts))
     }
 
-    /// Answers a need. A read ends early once nothing wants it; its answer then does not matter.
+    /// Answers a need. A read stops early once it's no longer wanted, and its answer then doesn't
+    /// matter.
     pub(super) fn answer(&mut self, need: &Need, watch: &Watch<'_>) -> Reply {
         let answer = match need {
             Need::Rows(window) => Ok(Answer::Rows(self.rows(window))),
@@ -156,8 +158,8 @@ impl Reads {
         reader.next_batch().map_err(|error| self.failure(&error))
     }
 
-    /// Reads the cells of a window. If this fails, we read each column alone, so that one damaged
-    /// column does not hide the others.
+    /// Reads a window's cells. If this fails, we retry column by column, so that one damaged column
+    /// doesn't hide the others.
     fn rows(&self, window: &Window) -> Vec<Cells> {
         match self.cells(&window.rows, window.columns.clone()) {
             Ok(columns) => columns.into_iter().map(Ok).collect(),
@@ -213,10 +215,10 @@ impl Reads {
         Ok(all)
     }
 
-    /// Reads a cell's text for the clipboard, in the form that CSV has. If the text is too long,
-    /// returns its length in bytes.
+    /// Reads a cell's text for the clipboard, in CSV form. Returns the length in bytes if the text
+    /// is too long.
     fn copied(&self, row: u64, column: usize) -> Result<std::result::Result<String, usize>> {
-        /// The maximum number of bytes that we copy. Most terminals take 74,994 bytes of base64.
+        /// The maximum number of bytes to copy. Most terminals accept 74,994 bytes of base64.
         const MOST: usize = 56_000;
         let (field, array) = self.value_at(row, column)?;
         let values = value::of(&field, &array)?;
@@ -243,7 +245,7 @@ impl Reads {
 
     /// Reads the complete text of a cell.
     fn cell(&self, row: u64, column: usize) -> Result<String> {
-        /// The maximum number of bytes that the page of a cell shows.
+        /// The maximum number of bytes to show on a cell's page.
         const MOST: usize = 1 << 20;
         let (field, array) = self.value_at(row, column)?;
         let values = value::of(&field, &array)?;
@@ -340,7 +342,7 @@ impl Reads {
     }
 
     fn frequency(&self, path: &[String], watch: &Watch<'_>) -> Result<Table> {
-        /// The maximum number of values that the page lists.
+        /// The maximum number of values listed on the page.
         const MOST: usize = 10_000;
         let mut all: Vec<freq::Counts> = Vec::new();
         self.values(path, watch, |batch| {
@@ -408,8 +410,8 @@ impl Reads {
 
     /// Returns the row nearest to `from` that matches a condition.
     ///
-    /// We read rows in blocks that grow. So a match nearby is found at once, and a cancelled search
-    /// ends soon, because we look for cancellation after each block.
+    /// We read rows in blocks of growing size, so a nearby match is found right away. We check for
+    /// cancellation after each block.
     fn nearest(
         &self,
         condition: &str,
@@ -464,7 +466,7 @@ impl Reads {
     }
 }
 
-/// Returns the options that all reads share, which are the extension types that the command knows.
+/// Returns the common options of all reads, that is, the command's extension types.
 fn options() -> ReadOptions {
     ReadOptions::new()
         .extension(Geospatial::new())

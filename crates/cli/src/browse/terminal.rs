@@ -1,4 +1,4 @@
-//! Takes over the terminal for the viewer, and gives it back as it was before.
+//! Takes over the terminal for the viewer and restores it afterwards.
 
 use std::io::{self, Stdout};
 use std::sync::Once;
@@ -22,8 +22,8 @@ use crate::save::interrupt::{Unfinished, uninterrupted, watch};
 /// need it.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// The terminal. It is given back when this is dropped, and also in a panic and on a signal,
-/// because the user's shell would be unusable otherwise.
+/// The terminal. Dropping this restores it, and so do panics and signals, because otherwise the
+/// user's shell would be left unusable.
 pub(super) struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
 }
@@ -48,8 +48,8 @@ impl Screen {
         IS_TAKEN.store(true, Ordering::SeqCst);
         let screen = Self { terminal };
         enable_raw_mode()?;
-        // `Terminal::clear` would ask the terminal where its cursor is, and some terminals do not
-        // answer this.
+        // Don't use `Terminal::clear` here. It queries the cursor position, and some terminals
+        // don't answer that.
         execute!(io::stdout(), EnterAlternateScreen, Clear(ClearType::All))?;
         Ok(screen)
     }
@@ -62,8 +62,8 @@ impl Screen {
         self.terminal.size().map(|size| (size.width, size.height))
     }
 
-    /// Puts a text into the terminal's clipboard by the sequence OSC 52. A terminal that does not
-    /// know the sequence ignores it.
+    /// Copies text to the terminal's clipboard with an OSC 52 sequence. Terminals without support
+    /// ignore it.
     ///
     /// # Errors
     /// Fails if the terminal does.
@@ -75,7 +75,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Draws the state, unless the terminal has already been given back.
+    /// Draws the state, unless the terminal has already been restored.
     ///
     /// # Errors
     /// Fails if the terminal does.
@@ -95,8 +95,7 @@ impl Drop for Screen {
     }
 }
 
-/// Gives the terminal back as it was. Errors are ignored, because there is no place left to show
-/// them.
+/// Restores the terminal. We ignore errors, since there is no place left to show them.
 fn give_back() {
     if IS_TAKEN.swap(false, Ordering::SeqCst) {
         execute!(io::stdout(), LeaveAlternateScreen, Show).ok();
@@ -108,8 +107,7 @@ fn give_back() {
 mod tests {
     use super::*;
 
-    /// `browse.sh` runs this test in a terminal, and then checks that the terminal is as it was
-    /// before.
+    /// `browse.sh` runs this test in a terminal and then checks that the terminal was restored.
     #[test]
     #[ignore = "needs a terminal"]
     fn a_panic_gives_the_terminal_back() {

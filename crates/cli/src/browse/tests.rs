@@ -57,7 +57,7 @@ fn context() -> Context {
     Context::new(true, Limits::default(), None, None)
 }
 
-/// Creates a watch that wants each answer, and passes the progress to a function.
+/// Creates a watch that wants every answer and passes progress to a function.
 fn watch<'a>(progress: &'a dyn Fn(u64, u64)) -> Watch<'a> {
     Watch {
         is_wanted: &|| true,
@@ -100,7 +100,7 @@ impl Viewer {
         self.settle();
     }
 
-    /// Presses the keys that type a text, in which a line end stands for Enter.
+    /// Types text, pressing Enter for a line end.
     fn type_(&mut self, text: &str) {
         for character in text.chars() {
             self.press(match character {
@@ -418,7 +418,7 @@ fn keys_are_explained_and_the_viewer_ends() {
     assert_eq!(screen[2], "q           close a page, or quit");
     // Nothing is cut at 40 columns.
     assert!(!screen.iter().any(|line| line.contains('…')), "{screen:?}");
-    // The first `q` closes only the page, as in other viewers.
+    // The first `q` only closes the page, as in other viewers.
     viewer.type_("q");
     assert!(!viewer.model.has_ended && viewer.model.panel().is_none());
     viewer.type_("q");
@@ -467,7 +467,7 @@ fn escape_cancels_what_is_read() {
     assert!(viewer.model.panel().is_none());
 }
 
-/// A source that records the byte ranges that are read from it.
+/// A source that records its reads as byte ranges.
 struct Recorded(Bytes, Arc<Mutex<Vec<Range<u64>>>>);
 
 impl Source for Recorded {
@@ -562,8 +562,8 @@ fn only_the_pages_on_the_screen_are_read() {
         data_reads.map(size).sum::<u64>(),
         allowed.iter().map(size).sum(),
     );
-    // A column chunk's beginning may hold a dictionary, and reading a gap may be cheaper than
-    // another request, so a read may take more than its page.
+    // A read can take more than its page, because there might be a dictionary at the column chunk's
+    // start, and because bridging a gap can be cheaper than another request.
     assert!(
         (page_bytes..page_bytes + 1024).contains(&bytes),
         "{bytes}, not {page_bytes}"
@@ -611,7 +611,7 @@ fn any_bytes_and_any_keys() {
     let folder = folder();
     let path = write(folder.path());
     let whole = fs::read(&path).unwrap();
-    // A Lehmer generator gives the same numbers in each run, so that a failure can be repeated.
+    // A Lehmer generator gives the same numbers in each run, so that failures are reproducible.
     let mut state = 0x2026_u64;
     let mut next = move |below: usize| {
         state = state

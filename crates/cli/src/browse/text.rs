@@ -1,19 +1,20 @@
 //! Fits text into the columns of a terminal.
 //!
-//! A text is only cut between characters as the reader sees them. An emoji of a family counts as
-//! one character, although it has several code points, and it is as wide as any other emoji.
+//! Text is only cut between user-perceived characters (grapheme clusters). For example, a family
+//! emoji counts as one character, even though it has several code points, and is as wide as any
+//! other emoji.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::need::Table;
 
-/// Returns the number of terminal columns that a text takes.
+/// Returns a text's width in terminal columns.
 pub(super) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Returns a text cut to a width. If anything was cut, the last column is `…`.
+/// Cuts text to a width, ending in `…` if anything was cut.
 pub(super) fn cut(text: &str, most: usize) -> String {
     if width(text) <= most {
         return text.to_owned();
@@ -33,7 +34,7 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     out
 }
 
-/// Returns the end of a text, as far as it fits the width.
+/// Returns the longest end of a text within the width.
 pub(super) fn end(text: &str, most: usize) -> &str {
     let mut used = 0;
     for (at, character) in text.grapheme_indices(true).rev() {
@@ -57,7 +58,7 @@ pub(super) fn without_start(text: &str, columns: usize) -> &str {
     ""
 }
 
-/// Returns a text's lines. Lines that are too wide are broken.
+/// Returns a text's lines, breaking any that are too wide.
 pub(super) fn wrapped(text: &str, most: usize) -> Vec<String> {
     let most = most.max(2);
     let mut lines = Vec::new();
@@ -103,7 +104,7 @@ pub(super) fn aligned(table: &Table) -> (String, Vec<String>) {
     (header, lines.collect())
 }
 
-/// Returns JSON with one value per line, and otherwise unchanged.
+/// Returns JSON with one value per line but otherwise unchanged.
 pub(super) fn indented(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let (mut depth, mut is_quoted, mut is_escaped) = (0_usize, false, false);

@@ -1,4 +1,4 @@
-//! The thread that reads the file, so that a key never has to wait for a read.
+//! The reading thread. With reads off the drawing thread, keys never have to wait.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -10,15 +10,14 @@ use super::Event;
 use super::need::Need;
 use super::reads::{Reads, Watch};
 
-/// A handle to the reading thread, which the drawing thread holds.
+/// The drawing thread's handle to the reading thread.
 pub(super) struct Worker {
     needs: Sender<(u64, Need)>,
-    /// The ordinal of the newest need. A read for an older one ends at its next batch.
+    /// The ordinal of the newest need. Reads for older needs stop at their next batch.
     newest: Arc<AtomicU64>,
 }
 
-/// Reports that the thread has ended. It does so when it is dropped, so that a panic is reported
-/// too.
+/// Reports the thread's end on drop, which includes panics.
 struct End(Sender<Event>);
 
 impl Drop for End {
@@ -63,11 +62,11 @@ impl Worker {
         Ok(Self { needs, newest })
     }
 
-    /// Asks for the present need, which replaces all earlier ones.
+    /// Asks for the current need, replacing any earlier need.
     pub(super) fn ask(&self, need: Option<Need>) {
         let ordinal = self.newest.fetch_add(1, Ordering::SeqCst) + 1;
         if let Some(need) = need {
-            // If the thread has ended, this fails, but an event reports the end.
+            // This fails if the thread has ended, but an event already reports that.
             self.needs.send((ordinal, need)).ok();
         }
     }

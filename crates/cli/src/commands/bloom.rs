@@ -1,4 +1,4 @@
-//! `bloom check` asks bloom filters which row groups may contain a value.
+//! `bloom check` asks bloom filters which row groups might contain a value.
 
 use herringbone::Step;
 use herringbone::format::Type;
@@ -95,8 +95,8 @@ fn row_group_answer(
     )
 }
 
-/// Returns the answer of a column chunk's filter. The filter may contain the value if it contains
-/// one of these hashes.
+/// Returns the answer of a column chunk's filter. It is positive if the filter contains any of
+/// these hashes.
 fn answer(place: &Place<'_>, hashes: &[u64]) -> herringbone::Result<&'static str> {
     let file = place.file;
     let Some(mut filter) = file.bloom_filter(place.row_group, place.leaf)? else {
@@ -116,7 +116,7 @@ fn answer(place: &Place<'_>, hashes: &[u64]) -> herringbone::Result<&'static str
     Ok("no")
 }
 
-/// Returns the hashes under which a filter of the column may contain the value.
+/// Returns the value's possible hashes in a filter of the column.
 fn hashes(place: &Place<'_>, text: &str) -> Result<Vec<u64>> {
     let field = place.value_field();
     let field = field.map_err(|error| Failure::Usage(error.to_string()))?;
@@ -133,14 +133,14 @@ fn hashes(place: &Place<'_>, text: &str) -> Result<Vec<u64>> {
     Ok(hashes.collect())
 }
 
-/// Returns the PLAIN form of the only value in an array, as a filter hashes it. Zero has two forms,
-/// because -0.0 and 0.0 are equal. `None` if the value may also have other forms, or if the type
-/// does not support bloom filters.
+/// Returns the PLAIN form of an array's only value, as hashed by a filter. Zero has two forms,
+/// because -0.0 and 0.0 are equal. Returns `None` if the value could also have other forms, or if
+/// the type doesn't support bloom filters.
 fn plain(array: &dyn Array, column: &Leaf) -> Option<Vec<Vec<u8>>> {
     let one = |bytes: Vec<u8>| Some(vec![bytes]);
     match (array.data_type(), column.physical_type) {
         (_, Type::Boolean | Type::Int96) => None,
-        // A value whose length is not the column's was read as bytes of variable length.
+        // A value of the wrong length for the column was read as variable-length bytes.
         (DataType::Binary, Type::FixedLenByteArray)
             if array.as_binary::<i32>().value(0).len() != column.type_length =>
         {
@@ -195,7 +195,7 @@ fn plain(array: &dyn Array, column: &Leaf) -> Option<Vec<Vec<u8>>> {
     }
 }
 
-/// Returns both forms if `both` is set, and only the first one otherwise.
+/// Returns both forms if `both` is set, otherwise only the first.
 fn forms(both: bool, forms: [Vec<u8>; 2]) -> Vec<Vec<u8>> {
     let [first, second] = forms;
     match both {
@@ -204,9 +204,9 @@ fn forms(both: bool, forms: [Vec<u8>; 2]) -> Vec<Vec<u8>> {
     }
 }
 
-/// Returns a big-endian number in `type_length` bytes, cut or sign-extended. `None` if the number
-/// does not fit, or if the column does not have a fixed length, because writers then disagree on
-/// the byte count.
+/// Returns a big-endian number in `type_length` bytes, truncated or sign-extended. Returns `None`
+/// if it doesn't fit, or for a column without a fixed length, where writers disagree on the byte
+/// count.
 fn big_endian(bytes: &[u8], column: &Leaf) -> Option<Vec<u8>> {
     if column.physical_type != Type::FixedLenByteArray {
         return None;

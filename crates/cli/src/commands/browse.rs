@@ -3,7 +3,7 @@
 #[cfg(feature = "browse")]
 pub(super) use crate::browse::run;
 
-/// Explains how to get the viewer, which this build does not have.
+/// Explains how to get the viewer, since this build doesn't have it.
 ///
 /// # Errors
 /// Always fails with [`Failure::Usage`](crate::base::failure::Failure::Usage).

@@ -1,4 +1,4 @@
-//! `stats --by row-group` prints the bounds and counts of column chunks, if a reader can use them.
+//! `stats --by row-group` prints column chunks' usable bounds and counts.
 
 use herringbone::pruning::{ColumnBounds, ColumnBoundsDecoder};
 use herringbone_arrow::array::{Array, ArrayRef, BooleanArray, UInt64Array};
@@ -99,7 +99,7 @@ pub(super) struct Texts<'a> {
 type Bound = Option<(String, Value)>;
 
 impl<'a> Texts<'a> {
-    /// Converts bounds to text, in the form that values of `field` have.
+    /// Converts bounds to text, in the form of `field`'s values.
     ///
     /// # Errors
     /// Fails if values of the type cannot be written as text.
@@ -111,7 +111,7 @@ impl<'a> Texts<'a> {
         })
     }
 
-    /// Returns the counts of rows, nulls and NaNs, and the bounds. Unknown ones are empty.
+    /// Returns cells for the row, null and NaN counts and the bounds. Unknown values are empty.
     pub(super) fn cells(&self, at: usize) -> Vec<String> {
         let number = |counts: &UInt64Array| {
             number(counts, at).map_or_else(String::new, |number| number.to_string())
@@ -129,8 +129,7 @@ impl<'a> Texts<'a> {
         ]
     }
 
-    /// Adds the counts of rows, nulls and NaNs, and the bounds, to an object. Unknown ones are left
-    /// out.
+    /// Adds the row, null and NaN counts and the bounds to an object. Unknown values are left out.
     pub(super) fn json(&self, object: Object, at: usize) -> Object {
         let value = |bounds: &[Bound]| bounds.get(at)?.as_ref().map(|(_, value)| value.clone());
         let flag = |flags: &BooleanArray| flags.is_valid(at).then(|| flags.value(at));

@@ -21,7 +21,7 @@ use crate::save;
 use crate::save::target::Target;
 
 /// Writes the rows of the input files to the output file. A single file other than Parquet is
-/// converted while it is read, unless a sample or a bounding box needs it as Parquet.
+/// converted on the fly, unless a sample or a bounding box needs it as Parquet.
 pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
     let (files, destination) = convert.ends()?;
     let to = FileFormat::of_output(&destination.path, convert.to)?;
@@ -51,14 +51,14 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
     tables(context, (convert, &inputs, &destination), to)
 }
 
-/// Returns the columns that are read as variants.
+/// Returns the columns to read as variants.
 fn variants(convert: &Convert) -> Result<Vec<Field>> {
     let data_type = read::variant_type().map_err(|error| Failure::Data(error.to_string()))?;
     let field = |column: &VariantColumn| variant_field(&column.name, data_type.clone(), true);
     Ok(convert.variants.iter().map(field).collect())
 }
 
-/// Returns the extension that shreds these columns as the user asks.
+/// Returns the extension for shredding these columns as requested.
 fn shredding(convert: &Convert) -> Result<VariantExtension> {
     let mut extension = VariantExtension::new();
     for column in &convert.variants {
@@ -83,8 +83,8 @@ fn shredding(convert: &Convert) -> Result<VariantExtension> {
     Ok(extension)
 }
 
-/// Checks that the options fit the formats. An option without effect is an error, because the user
-/// expects one.
+/// Checks that the options fit the formats. An option without any effect is an error, because the
+/// user surely expects one.
 fn check(context: &Context, convert: &Convert, inputs: &[Input], to: FileFormat) -> Result<()> {
     let are_all = |is_so: fn(FileFormat) -> bool| inputs.iter().map(Input::format).all(is_so);
     let usage = |text: &str| Err(Failure::Usage(text.into()));
@@ -126,7 +126,7 @@ fn check(context: &Context, convert: &Convert, inputs: &[Input], to: FileFormat)
     Ok(())
 }
 
-/// Writes the rows of a table, whose files are read as Parquet.
+/// Writes a table's rows, reading its files as Parquet.
 fn tables(
     context: &Context,
     (convert, inputs, destination): (&Convert, &[Input], &Destination),
@@ -156,8 +156,8 @@ fn tables(
         return Ok(());
     };
     if to == FileFormat::Arrow && has_dictionaries(&schema) {
-        // Each row group may have another dictionary, but an IPC file has only one per column, so
-        // we read plain values.
+        // Each row group can have its own dictionary, but an IPC file only allows one per column,
+        // so we read plain values.
         context.note("dictionaries become plain values; an Arrow stream (.arrows) keeps them");
         request = before;
         request.options.schema.dictionary = DictionaryOutput::Never;

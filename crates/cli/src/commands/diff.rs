@@ -112,8 +112,8 @@ fn request<'a>(inputs: &'a [Input], diff: &'a Diff) -> Result<(Request<'a>, Sche
         .extension(Geospatial::new());
     let mut request = Request::all(options);
     request.merge = diff.merge.choice();
-    // If a directory's files have different columns, a missing one is null in the rows of its file.
-    // Otherwise the column would be left out of the whole table.
+    // If a directory's files have different columns, we fill in nulls for missing columns.
+    // Otherwise, such a column would be left out of the whole table.
     request.merge.by_name = inputs.iter().any(|input| input.member.is_some());
     if let Some(selection) = &diff.columns {
         request.options.projection = Projection::Paths(request.paths(inputs, selection)?);
@@ -174,7 +174,7 @@ struct Counts {
     only_a: u64,
     only_b: u64,
     changed: u64,
-    /// The columns that differ, and the number of rows in which each does.
+    /// The differing columns, each with the number of differing rows.
     columns: Vec<(String, u64)>,
 }
 
@@ -220,7 +220,7 @@ impl Counts {
 struct Printer<'o, 'w> {
     format: ListFormat,
     output: &'o mut Output<'w>,
-    /// The number of rows that may still be printed.
+    /// The number of rows left to print.
     left: u64,
 }
 
@@ -260,7 +260,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// Returns true if another row may be printed, and counts it.
+    /// Counts a row, returning true as long as the limit allows printing it.
     fn takes(&mut self) -> bool {
         let takes = self.left > 0;
         self.left = self.left.saturating_sub(1);
@@ -272,8 +272,8 @@ impl Printer<'_, '_> {
             return Ok(());
         }
         if self.format == ListFormat::Jsonl {
-            // We print a list rather than an object, because two columns may have the same name,
-            // and a column may have the name of one of our keys.
+            // We print a list rather than an object, since column names can be duplicates or clash
+            // with our own keys.
             let mut values = Vec::new();
             for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
                 let mut json = String::new();

@@ -32,17 +32,16 @@ const HEADER: Header<'_> = Header {
     spare: &[],
 };
 
-/// The maximum memory for a column's different values, in bytes.
+/// The memory limit for a column's distinct values, in bytes.
 const MEMORY: usize = 1 << 30;
 
-/// Counts how often each value of a column occurs. The values are kept as JSON, because different
-/// values have different JSON.
+/// Counts how often each value of a column occurs. We key the values by their JSON, since distinct
+/// values have distinct JSON.
 pub(crate) struct Counts {
     pub(crate) path: String,
     names: Vec<String>,
     tally: Tally,
-    /// The texts that tables show for values, by the values' places. They are only kept if a table
-    /// shows another text than JSON.
+    /// The values' texts in tables, only kept if they differ from the JSON.
     cells: HashMap<usize, String>,
     cell_bytes: usize,
     total: u64,
@@ -54,20 +53,20 @@ pub(crate) struct Counts {
 pub(crate) struct Counted<'c> {
     json: &'c str,
     pub(crate) count: u64,
-    /// The text that tables show, if it differs from the plain text.
+    /// The value's text in tables, if it differs from the plain text.
     cell: Option<&'c str>,
 }
 
 /// All values except for the most frequent ones.
 pub(crate) struct Others {
-    /// The number of different values.
+    /// The number of distinct values.
     pub(crate) values: usize,
-    /// The number of times that they occur in total.
+    /// Their total count.
     pub(crate) count: u64,
 }
 
 impl Counted<'_> {
-    /// Returns the text that tables show for the value.
+    /// Returns the value's text for tables.
     pub(crate) fn text(&self) -> String {
         self.cell.map_or_else(|| text(self.json), str::to_owned)
     }
@@ -141,8 +140,8 @@ fn count(
         let mut parts = paths.iter().map(|path| path.iter().zip(names).take(depth));
         parts.position(|mut pairs| pairs.all(|(part, name)| part == name))
     };
-    // The path of a list's elements may have more parts than the name that the user wrote, so we
-    // then compare the first part only.
+    // The path of a list's elements can have more parts than the user wrote, so we fall back to
+    // comparing only the first part.
     all.sort_by_key(|counts| {
         let names = &counts.names;
         position(names, names.len()).or_else(|| position(names, 1))
@@ -197,7 +196,7 @@ impl Counts {
     /// Counts a leaf's values.
     ///
     /// # Errors
-    /// Fails with [`Failure::Data`] if the different values take too much memory.
+    /// Fails with [`Failure::Data`] if the distinct values take too much memory.
     pub(crate) fn add(&mut self, leaf: &Leaf) -> Result<()> {
         let array = one_per_number(&leaf.array);
         let values = value::of(&leaf.field, &array)?;
@@ -252,8 +251,7 @@ impl Counts {
     }
 }
 
-/// Returns true if tables show values of this type by another text than their JSON. This is so for
-/// bytes, which are base64 in JSON.
+/// Returns true for bytes, which tables show differently from their base64 in JSON.
 fn are_bytes(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, values) => are_bytes(values),

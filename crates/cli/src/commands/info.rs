@@ -93,7 +93,7 @@ pub(crate) fn run(inputs: &[Input], is_json: bool, output: &mut Output<'_>) -> R
     Ok(())
 }
 
-/// Prints a paragraph and a table of columns for a folder, with the sums over its files.
+/// Prints a paragraph and a table of columns for a folder, adding up its files.
 fn folder(table: &[Input], output: &mut Output<'_>) -> Result<()> {
     let Some(member) = table.first().and_then(|input| input.member.as_ref()) else {
         return Ok(());
@@ -195,8 +195,8 @@ fn json(input: &Input, file: &ParquetFile) -> herringbone::Result<Object> {
         .with("columns", columns))
 }
 
-/// Returns a summary of a file that cannot be opened because its footer is encrypted. For any other
-/// file, this is empty.
+/// Returns a summary of a file with an encrypted footer that we can't open, or an empty text for
+/// any other file.
 fn without_keys(input: &Input) -> Result<String> {
     let source = input.source().map_err(|error| input.failure(&error))?;
     let Ok(Some(encryption)) = Summary::of_encrypted_footer(&*source, input.limits()) else {
@@ -221,10 +221,10 @@ struct Column {
     type_: String,
     codecs: BTreeSet<String>,
     encodings: BTreeSet<String>,
-    /// The number of data pages, and how many of them have dictionary keys. `None` if a column
-    /// chunk does not state them.
+    /// The number of data pages, in total and with dictionary keys. `None` if any column chunk
+    /// doesn't state them.
     pages: Option<(u64, u64)>,
-    /// The null count. `None` if a column chunk does not state it.
+    /// The null count, or `None` if any column chunk doesn't state it.
     nulls: Option<u64>,
     compressed: i128,
     uncompressed: i128,

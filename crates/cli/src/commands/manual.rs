@@ -1,5 +1,5 @@
-//! Prints help pages, manual pages and shell completions. All of them follow from the command
-//! line's definition.
+//! Prints help pages, manual pages and shell completions. All of them are generated from the
+//! command line's definition.
 
 use clap_complete::Shell;
 
@@ -18,7 +18,7 @@ pub(crate) fn help(words: &[String], output: &mut Output<'_>) -> Result<()> {
     output.write(page.as_bytes())
 }
 
-/// Prints a manual page in the markup that `man` reads.
+/// Prints a manual page in roff, the markup of `man`.
 pub(crate) fn man(words: &[String], output: &mut Output<'_>) -> Result<()> {
     let mut page = Vec::new();
     let rendered = clap_mangen::Man::new(found(words)?).render(&mut page);
@@ -33,7 +33,7 @@ pub(crate) fn completions(shell: Shell, output: &mut Output<'_>) -> Result<()> {
     output.write(&text)
 }
 
-/// Returns the definition of the command that these words name, such as `bloom check`.
+/// Returns a command's definition by its words, such as `bloom check`.
 fn found(words: &[String]) -> Result<clap::Command> {
     let mut found = command();
     found.build();

@@ -1,7 +1,7 @@
 //! `meta` prints a file's complete metadata as JSON.
 //!
-//! We write the document while we decode the footer, one column chunk at a time, because a large
-//! footer's JSON is many times its size.
+//! We stream the document while decoding the footer, one column chunk at a time, because the JSON
+//! is many times the size of the footer.
 
 use std::cell::RefCell;
 
@@ -23,9 +23,9 @@ use crate::output::Output;
 /// The extent and style of the output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Options {
-    /// True if the document includes page indexes and bloom filter headers.
+    /// True to include page indexes and bloom filter headers.
     pub(crate) indexes: bool,
-    /// True if the document is indented.
+    /// True to indent the document.
     pub(crate) pretty: bool,
 }
 
@@ -64,8 +64,8 @@ impl Document<'_> {
         self.file.metadata()
     }
 
-    /// Records an error of the library. The serializer would only pass on its text, and we need its
-    /// kind for the exit code.
+    /// Records a library error on the side. The serializer would only pass on its text, but we need
+    /// its kind for the exit code.
     fn checked<T, E: serde::ser::Error>(&self, result: herringbone::Result<T>) -> Result<T, E> {
         result.map_err(|error| {
             self.failure.replace(Some(self.input.failure(&error)));
@@ -78,7 +78,8 @@ impl Document<'_> {
         let bounds = Bounds::of(schema, leaf);
         let chunk = self.metadata().column_chunk(row_group, leaf)?;
         let mut object = column_chunk(&bounds, &chunk);
-        // A row group may claim more columns than the schema has, and those have no index.
+        // A row group can claim more columns than the schema has, and the extra columns have no
+        // index.
         if self.options.indexes && leaf < schema.leaves().len() {
             let file = self.file;
             let columns = file.column_index(row_group, leaf)?;

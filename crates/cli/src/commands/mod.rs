@@ -143,7 +143,7 @@ fn print(
     }
 }
 
-/// Returns the files whose schemas are printed.
+/// Returns the files for printing schemas.
 fn schema_files(context: &Context, files: &Files, others: &OtherFiles) -> Result<Vec<Input>> {
     let opening = Opening {
         import: Some(Import::of(context, others, None)?),
@@ -152,8 +152,8 @@ fn schema_files(context: &Context, files: &Files, others: &OtherFiles) -> Result
     input::each_table(&files.files, &opening, context)
 }
 
-/// Returns the files whose first rows are printed. These are `limit` rows, unless the user has
-/// chosen another number.
+/// Returns the files for printing their first `limit` rows, unless the user has chosen another
+/// number.
 fn printed(
     context: &Context,
     files: &Files,
@@ -167,8 +167,8 @@ fn printed(
     all_rows(context, files, read, rows)
 }
 
-/// Returns the files whose rows are printed. If the command only needs some first rows,
-/// `first_rows` is their number, so that we need not import all of a text.
+/// Returns the files for printing rows. Set `first_rows` if the command only needs that many, which
+/// saves importing all of a text file.
 fn all_rows(
     context: &Context,
     files: &Files,
@@ -185,7 +185,7 @@ fn all_rows(
     input::tables(&files.files, &opening, context)
 }
 
-/// Returns the only file that a path names.
+/// Returns a path's single file.
 fn one(context: &Context, file: &Path) -> Result<Input> {
     let mut inputs = input::all(std::slice::from_ref(&file.to_path_buf()), context)?;
     let none = || Failure::Usage("no file is named".to_owned());

@@ -81,7 +81,7 @@ fn file(
     })
 }
 
-/// Lists the pages of one column chunk, up to the first header that cannot be decoded.
+/// Lists a column chunk's pages, up to the first undecodable header.
 fn chunk(input: &Input, place: &Place<'_>, list: &mut Listing<'_, '_>) -> Result<()> {
     each(input, place, |ordinal, page| {
         list.line(

@@ -71,7 +71,7 @@ pub(crate) fn run(context: &Context, request: &Repair, output: &mut Output<'_>) 
     carry_over::add(&mut kept, input, repair.file(), repair.valid_row_groups())?;
     let mut write = request.write.options(request.decode.threads);
     request.sort.choose(&mut write);
-    // Values that violate their annotation are not lost, so the writer has to accept them.
+    // Values that violate their annotation aren't lost, so the writer has to accept them.
     let mut write = write.allow_out_of_range(true);
     let ends = (input, destination);
     let (schema, material) = carry_over::apply(context, kept, &reader.schema(), ends, &mut write)?;
@@ -135,13 +135,13 @@ fn encryption(
     Summary::of(repair.file()).map_err(|error| input.failure(&error))
 }
 
-/// Returns true if we took the locations of row groups from the footer, whether they are right or
-/// wrong. Without the footer, we might find more.
+/// Returns true if the row group locations are from the footer, right or wrong. We might find more
+/// row groups by ignoring it.
 fn uses_footer(repair: &herringbone_inspect::repair::Repair, options: &RepairOptions) -> bool {
     repair.source() != RepairSource::Pages && !options.ignore_footer
 }
 
-/// Searches for the intact parts, and reads them to check that they are intact.
+/// Searches for intact parts and verifies them by reading them.
 fn checked(
     context: &Context,
     input: &Input,
@@ -211,13 +211,13 @@ fn tell_losses(
 /// Returns the failure for a file in which nothing was found.
 fn failed(input: &Input, error: &herringbone::Error) -> Failure {
     match error.remedy() {
-        // If pages can be read in several ways, the data is at fault rather than the command line.
+        // Ambiguous pages are the data's fault, not the command line's.
         Some(Remedy::GiveRowGroupRows) => input.failure(error).in_data(),
         _ => input.failure(error),
     }
 }
 
-/// Returns the option that avoids a loss, if there is one.
+/// Returns an option to avoid the loss, if there is one.
 fn advice(input: &Input, lost: &Lost) -> Option<String> {
     lost.remedy
         .and_then(|remedy| input.advice(remedy, &lost.location))
@@ -235,8 +235,7 @@ fn said(input: &Input, lost: &Lost) -> String {
     format!("{rows}{}{advice}{place}", lost.reason)
 }
 
-/// Returns the schema of a Parquet file, or the Parquet schema as which we would store an Arrow
-/// schema.
+/// Returns a Parquet file's schema, or the Parquet schema that we would write for an Arrow schema.
 fn schema(context: &Context, path: &Path) -> Result<RepairSchema> {
     schema_file(
         path,

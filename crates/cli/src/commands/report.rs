@@ -85,7 +85,7 @@ impl Subject {
     }
 
     /// Returns the counts of errors and warnings that `verify` found. They are zero for a
-    /// directory, because a report about one does not run `verify`.
+    /// directory, since its report doesn't run `verify`.
     fn of_verify(&self) -> (u64, u64) {
         match self {
             Self::File(facts) => (facts.errors, facts.warnings),
@@ -111,7 +111,7 @@ fn file(context: &Context, report: &Report, has_page: bool) -> Result<Facts> {
     Facts::of(context, input, report.no_values)
 }
 
-/// Prints the findings as JSON lines. The last line has the command that mends all of them.
+/// Prints the findings as JSON lines. The last line has a single command that fixes all of them.
 fn print(file: &str, findings: &Findings, output: &mut Output<'_>) -> Result<()> {
     for finding in &findings.each {
         let object = Object::new()
@@ -135,8 +135,8 @@ fn print(file: &str, findings: &Findings, output: &mut Output<'_>) -> Result<()>
     Ok(())
 }
 
-/// Checks that a page with values does not show any from an encrypted column. Without keys this
-/// cannot happen, because we cannot read such values.
+/// Refuses to put values from encrypted columns on a page. This can't happen without keys, since we
+/// can't read such values then.
 ///
 /// # Errors
 /// Fails with [`Failure::Data`] if a column is encrypted and we have keys.

@@ -110,7 +110,7 @@ pub(super) fn anew(
         carry_over::add(&mut kept, input, &file, &row_groups)?;
     }
     if window.limit.is_none() && window.offset == 0 {
-        // If no window selects sorted rows, we leave the sorting to the writer.
+        // Unless a window selects sorted rows, we leave the sorting to the writer.
         request.sort = None;
     }
     let (schema, material) = carry_over::apply(

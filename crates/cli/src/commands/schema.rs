@@ -62,7 +62,7 @@ pub(crate) fn run(
             ));
         }
     }
-    // A single file shows its Parquet schema even if this cannot be converted to an Arrow schema.
+    // A single file shows its Parquet schema even if there is no Arrow equivalent.
     if format == SchemaFormat::Arrow || !others.is_empty() {
         let arrow = arrow_schema(first, &file)?;
         for other in others {
@@ -85,8 +85,7 @@ pub(crate) fn run(
     }
 }
 
-/// If the footer of a file is encrypted, so that we cannot open it, prints a note about the
-/// encryption.
+/// Prints a note about the encryption if a file can't be opened because its footer is encrypted.
 fn note_encrypted_footer(context: &Context, input: &Input) {
     let source = input.source().ok();
     let summary = source.map(|source| Summary::of_encrypted_footer(&*source, input.limits()));
@@ -165,8 +164,8 @@ fn push_field(out: &mut String, indent: usize, field: &Field) {
     }
 }
 
-/// Returns a name in the form that `--schema` reads. A name becomes a JSON string in quotes if it
-/// does not fit in a line, or if its first character has a meaning there.
+/// Returns a name in the syntax of `--schema`. Names with line ends or a special first character
+/// become JSON strings.
 fn shown_name(name: &str) -> Cow<'_, str> {
     let is_plain = !name.starts_with(['#', ' ', '"']) && printable(name) == name;
     match is_plain {

@@ -113,7 +113,7 @@ fn summary_of_other(input: &Input, file: &ParquetFile) -> String {
     let name = printable(&input.name);
     let format = input.format().name();
     match input.size {
-        // A pipe's size is unknown.
+        // We don't know the size of a pipe.
         0 => format!("{name}: {columns} ({format})"),
         bytes => format!("{name}: {columns}, {} ({format})", size(i128::from(bytes))),
     }

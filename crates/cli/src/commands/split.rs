@@ -114,8 +114,7 @@ pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> 
     )
 }
 
-/// Checks that a column whose values go into file names is not encrypted, because the names would
-/// reveal them.
+/// Refuses encrypted columns whose values go into file names, because the names would reveal them.
 ///
 /// # Errors
 /// Fails with [`Failure::Data`] if it is encrypted.
@@ -185,7 +184,7 @@ fn write(
     Ok(())
 }
 
-/// Returns the columns that the parts contain, or `None` for all of them: a column that the path names is left out.
+/// Returns the parts' columns, or `None` for all of them. Columns already in the path are left out.
 fn kept_columns(schema: &SchemaRef, rule: &Rule, pattern: &Pattern) -> Option<Vec<usize>> {
     let Rule::Values(by, _) = rule else {
         return None;
@@ -203,11 +202,11 @@ fn failed(error: &ArrowError) -> Failure {
     Failure::Data(error.to_string())
 }
 
-/// The rule for the end of a part.
+/// The rule for where to cut.
 enum Rule {
     /// The part has this many rows.
     Rows(u64),
-    /// Another value in one of these columns.
+    /// A part ends when the value changes in one of these columns.
     Values(Vec<usize>, Box<RowConverter>),
 }
 
@@ -246,15 +245,15 @@ impl Rule {
     }
 }
 
-/// Cuts rows into parts. As an iterator, it returns the rows of the current part.
+/// Cuts rows into parts. The iterator yields the rows of the current part only.
 struct Cutter<'a> {
     source: Source<'a>,
     rule: Rule,
-    /// The columns that the parts contain, or `None` for all of them.
+    /// The parts' columns, or `None` for all of them.
     kept_columns: Option<Vec<usize>>,
-    /// Rows that belong to no part yet.
+    /// Rows not yet assigned to a part.
     pending: Option<RecordBatch>,
-    /// The number of rows that the current part may still take.
+    /// The number of rows left in the current part.
     left: u64,
     /// The values of the current part, one per column of `--by`.
     values: Option<OwnedRow>,
@@ -274,7 +273,7 @@ impl<'a> Cutter<'a> {
         }
     }
 
-    /// Reads until there are pending rows. Returns true if there are none left.
+    /// Reads until there are pending rows. Returns true at the end.
     fn is_at_end(&mut self) -> Result<bool> {
         while self
             .pending
@@ -289,7 +288,8 @@ impl<'a> Cutter<'a> {
         Ok(false)
     }
 
-    /// Starts the next part, if there are more rows. Returns its values, or `None` for a number.
+    /// Starts the next part, if there are more rows. Returns the part's values, or an inner `None`
+    /// for numbered parts.
     fn start(&mut self) -> Result<Option<Option<Part>>> {
         if self.is_at_end()? {
             return Ok(None);
@@ -354,7 +354,7 @@ impl Iterator for Cutter<'_> {
     }
 }
 
-/// Returns the values of columns. Both zeros are one value here, and so are all NaNs.
+/// Returns the columns' values, treating -0 and 0 as equal, and likewise all NaNs.
 fn values(batch: &RecordBatch, places: &[usize]) -> Result<Vec<ArrayRef>> {
     let missing = || Failure::Data("a column is missing in a batch".into());
     let column = |at: &usize| batch.columns().get(*at).map(one_per_number);
@@ -364,7 +364,7 @@ fn values(batch: &RecordBatch, places: &[usize]) -> Result<Vec<ArrayRef>> {
         .collect()
 }
 
-/// The values that all rows of a part have in the columns of `--by`.
+/// The common values of a part's rows in the columns of `--by`.
 struct Part {
     /// The value in JSON. Values of several columns are an object.
     value: Value,

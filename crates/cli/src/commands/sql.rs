@@ -31,8 +31,8 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<()> {
     })?
 }
 
-/// Replaces this process by the program, so that signals and the terminal belong to it. Returns
-/// only if that fails.
+/// Replaces this process with the program, which hands over signals and the terminal. Only returns
+/// on failure.
 #[cfg(unix)]
 fn ended(command: &mut Command) -> io::Result<Result<()>> {
     use std::os::unix::process::CommandExt as _;
@@ -40,7 +40,7 @@ fn ended(command: &mut Command) -> io::Result<Result<()>> {
     Err(command.exec())
 }
 
-/// Waits until the program ends, because other systems cannot replace a process.
+/// Runs the program and waits for it, since other systems can't replace a process.
 #[cfg(not(unix))]
 fn ended(command: &mut Command) -> io::Result<Result<()>> {
     let status = command.status()?;

@@ -55,7 +55,7 @@ pub(crate) const HEADER: Header<'_> = Header {
     spare: &[9, 11, 8, 12, 13, 10, 7, 6, 3, 2, 1],
 };
 
-/// The facts about a column. Unknown ones are `None`.
+/// The facts about a column. Unknown facts are `None`.
 #[derive(Default)]
 pub(crate) struct Line {
     path: Vec<String>,
@@ -63,11 +63,11 @@ pub(crate) struct Line {
     types: (String, String),
     values: Option<u64>,
     nulls: Option<u64>,
-    /// The number of different values, and true if it is exact.
+    /// The number of distinct values with a flag, true if it is exact.
     distinct: Option<(u64, bool)>,
     min: Option<(String, Value)>,
     max: Option<(String, Value)>,
-    /// False if a bound may be a value that does not occur.
+    /// False if a bound might not be an actual value.
     is_exact: bool,
     mean: Option<f64>,
     deviation: Option<f64>,
@@ -193,8 +193,8 @@ fn of_leaves(leaves: &[Leaf]) -> Result<Vec<Summary>> {
     leaves.iter().map(Summary::new).collect()
 }
 
-/// Returns the compressed size of each leaf that has a summary. A size is only known if the leaves
-/// of the summaries' column are those that the file stores.
+/// Returns the compressed size of each summarized leaf. We only know a size if the column's leaves
+/// are the same in the summaries and in the file.
 pub(crate) fn sizes(
     file: &ParquetFile,
     chunks: &Chunks,
@@ -304,8 +304,8 @@ fn types(field: &Field) -> (String, String) {
     (type_name(field), field.data_type().to_string())
 }
 
-/// Returns the least or the greatest of all row groups' bounds, and true if this value certainly
-/// occurs. If a row group lacks a bound, nothing is known about the file.
+/// Returns the minimum or maximum over all row groups' bounds with a flag, true if the value
+/// certainly occurs. If any row group lacks a bound, nothing is known about the file.
 fn extreme(
     field: &Field,
     bounds: &ArrayRef,
@@ -342,12 +342,12 @@ fn text(field: &Field, array: &ArrayRef) -> Result<Option<(String, Value)>> {
     Ok(serde_json::from_str(&json).ok().map(|json| (text, json)))
 }
 
-/// Returns a mean with at most six decimal places. If these would not show it, because it is very
-/// small or very large, returns all of its digits.
+/// Formats a mean with at most six decimal places, or with all digits if it is too small or too
+/// large for that.
 fn mean_text(mean: f64) -> String {
     let mut text = String::new();
     if mean == 0.0 || (1e-3..1e15).contains(&mean.abs()) {
-        // Adding zero removes the sign of a negative zero.
+        // Adding zero turns -0 into 0.
         text = format!("{:.6}", mean + 0.0);
         return text.trim_end_matches('0').trim_end_matches('.').to_owned();
     }

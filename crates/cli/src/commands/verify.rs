@@ -34,7 +34,7 @@ pub(crate) fn run(
     let mut code = Failure::SUCCESS;
     for input in inputs {
         let found = match file(context, input, options, output) {
-            // If one file is unreadable, we still check the others.
+            // Keep going if a file is unreadable, so that the others are still checked.
             Err(failure @ Failure::Data(_)) => {
                 output.flush()?;
                 complain(&failure.to_string());
@@ -59,7 +59,7 @@ fn file(context: &Context, input: &Input, options: Options, output: &mut Output<
         context.note(&format!("{}: {caution}", input.name));
     }
     let mut verify = herringbone_inspect::verify(&opened).threads(threads);
-    // While a pager shows the findings, it has the terminal for itself.
+    // A pager has the terminal to itself, so we don't draw progress over it.
     let mut progress =
         Progress::of_check(!context.quiet && !output.is_paged(), &opened, input.size);
     let (mut errors, mut warnings, mut notes) = (0_u64, 0_u64, 0_u64);

@@ -1,4 +1,4 @@
-//! Describes statistics bounds by their PLAIN bytes and their values.
+//! Describes statistics bounds by PLAIN bytes and by value.
 
 use herringbone::SchemaOptions;
 use herringbone::format::Type;
@@ -15,11 +15,11 @@ use super::Object;
 pub(crate) struct Bounds(Option<BoundsDecoder>);
 
 impl Bounds {
-    /// Creates the description for the column at `leaf`. If the schema does not have this column,
-    /// we only show bytes.
+    /// Creates the description for the column at `leaf`. Only shows bytes if the schema doesn't
+    /// have this column.
     pub(crate) fn of(schema: &ParquetSchema, leaf: usize) -> Self {
         let column = schema.leaves().get(leaf);
-        // INT96 does not have an order that would give bounds a meaning.
+        // INT96 has no order, so its bounds are meaningless.
         let column = column.filter(|column| column.physical_type != Type::Int96);
         let decoder = column
             .and_then(|_| BoundsDecoder::new(schema, leaf, &SchemaOptions::default()).ok())
@@ -27,8 +27,8 @@ impl Bounds {
         Self(decoder)
     }
 
-    /// Returns `{"bytes": …, "value": …}`. The value is left out if the bytes do not fit the type,
-    /// or if people cannot read values of the type.
+    /// Returns `{"bytes": …, "value": …}`. Omits the value if the bytes don't fit the type, or if
+    /// the type isn't human-readable.
     pub(crate) fn describe(&self, bytes: &[u8]) -> Value {
         Object::new()
             .bytes("bytes", Some(bytes))
@@ -48,7 +48,7 @@ impl Bounds {
     }
 }
 
-/// Returns true if people can read the column's values, that is if these are text or numbers.
+/// Returns true if the column's values are human-readable, that is, text or numbers.
 fn has_text(decoder: &BoundsDecoder) -> bool {
     let field = decoder.field();
     match field.data_type() {

@@ -104,8 +104,8 @@ fn meta_data(bounds: &Bounds, data: &ColumnMetaData) -> Value {
         .into()
 }
 
-/// Describes keys and values in their order. The result is a list rather than an object, because a
-/// key may occur twice. A value that is not UTF-8 is in base64.
+/// Describes keys and values in their order. This makes a list rather than an object, since a key
+/// can occur twice. Values that aren't UTF-8 become base64.
 pub(crate) fn key_values(pairs: &[KeyValue]) -> Value {
     list(pairs, |pair| {
         let bytes = pair.value.as_ref().filter(|_| pair.text().is_none());
@@ -116,9 +116,9 @@ pub(crate) fn key_values(pairs: &[KeyValue]) -> Value {
     })
 }
 
-/// Returns a column chunk's data page count, and how many of these pages have dictionary keys,
-/// according to the footer. If the footer does not count pages, but no encoding uses a dictionary,
-/// the result is a single page without keys.
+/// Returns a column chunk's data page counts from the footer, in total and with dictionary keys. If
+/// the footer doesn't count pages but no encoding uses a dictionary, returns a single page without
+/// keys.
 pub(crate) fn dictionary_pages(data: &ColumnMetaData) -> Option<(u64, u64)> {
     let is_keyed = |encoding: Encoding| {
         matches!(

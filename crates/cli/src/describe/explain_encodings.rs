@@ -11,7 +11,7 @@ use crate::base::printable::{json_line, printable};
 use crate::describe::{Object, list};
 use crate::output::Output;
 
-/// A form in which a column may be stored, with sums over the row groups in which it was tried.
+/// A candidate storage form for a column, with sums over the row groups where it was tried.
 struct Form {
     stored_as: StoredAs,
     compression: Compression,
@@ -20,8 +20,8 @@ struct Form {
     row_groups: usize,
 }
 
-/// Prints the choice for each column, and the alternatives that were tried. `write` contains the
-/// user's options, which may be the reason why nothing was tried.
+/// Prints the choice for each column and the alternatives tried. `write` has the user's options,
+/// since they can be the reason why nothing was tried.
 ///
 /// # Errors
 /// Fails with [`Failure::System`](crate::base::failure::Failure::System) if the text cannot be
@@ -89,7 +89,7 @@ pub(crate) fn print_json(choices: &[ColumnChoice], _: &Write, out: &mut Output<'
 
 /// Returns each column with its choices in all row groups.
 fn by_column(choices: &[ColumnChoice]) -> Vec<(&[String], Vec<&ColumnChoice>)> {
-    // All row groups have the same columns, so the first one lists all of them.
+    // All row groups have the same columns, so the first row group lists them all.
     let first = choices.iter().filter(|choice| choice.row_group == 0);
     first
         .map(|first| {
@@ -99,7 +99,7 @@ fn by_column(choices: &[ColumnChoice]) -> Vec<(&[String], Vec<&ColumnChoice>)> {
         .collect()
 }
 
-/// Returns each choice, and how many row groups it was made for.
+/// Returns each choice with its number of row groups.
 fn chosen(chunks: &[&ColumnChoice]) -> Vec<((StoredAs, Compression), usize)> {
     let mut all: Vec<((StoredAs, Compression), usize)> = Vec::new();
     for chunk in chunks {
@@ -112,7 +112,7 @@ fn chosen(chunks: &[&ColumnChoice]) -> Vec<((StoredAs, Compression), usize)> {
     all
 }
 
-/// Returns all forms that were tried, with the smallest one first.
+/// Returns all forms tried, smallest first.
 fn forms(chunks: &[&ColumnChoice]) -> Vec<Form> {
     let mut forms: Vec<Form> = Vec::new();
     for estimate in chunks.iter().flat_map(|chunk| &chunk.estimates) {
@@ -142,7 +142,7 @@ fn forms(chunks: &[&ColumnChoice]) -> Vec<Form> {
 fn line(form: &Form) -> String {
     let mut line = String::new();
     let milliseconds = form.nanoseconds as f64 / 1e6;
-    // Writing to a string cannot fail.
+    // Writing to a string can't fail.
     write!(
         line,
         "    {:>12} bytes, {milliseconds:>9.3} ms to read: {}, {}, in {}",

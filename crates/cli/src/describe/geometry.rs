@@ -7,8 +7,7 @@ use herringbone::geospatial::geoparquet::Encoding;
 use herringbone::geospatial::{Edges, GeometryColumn};
 
 /// Returns a line for each geometry column, with its path, reference system, bounding box and
-/// types. Edges are listed if they are not planar, and the encoding if it is native. If the file
-/// has boxes that cover the column, the line mentions these too.
+/// types. It also lists non-planar edges, a native encoding, and a covering if there is one.
 ///
 /// # Errors
 /// Fails if a column chunk's metadata cannot be decoded, or if the edge interpolation is unknown.

@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::bound::Bounds;
 use super::{Object, list};
 
-/// Describes the pages' bounds and counts. The bounds of a page that has only nulls are `null`,
-/// because the file has empty bytes in their place.
+/// Describes the pages' bounds and counts. The bounds of an all-null page are `null`, since the
+/// file only has empty bytes there.
 pub(crate) fn column_index(bounds: &Bounds, index: &ColumnIndex) -> Value {
     let described = |values: &ByteArrays| {
         list(values.iter().zip(&index.null_pages), |(bytes, &is_null)| {

@@ -1,9 +1,9 @@
-//! Describes the structures of `parquet.thrift` as JSON, under the names that they have there.
+//! Describes the structures of `parquet.thrift` as JSON, under their original names.
 //!
 //! Fields that a file does not have are left out. An enum becomes its name in the specification,
-//! and bytes become base64. `meta`, `pages` and `schema --format json` print this format. It is
-//! stable, because programs read it, and the README of this command documents it. Names may be
-//! added, but removing a name or changing its meaning requires a new [`FORMAT_VERSION`].
+//! and bytes become base64. `meta`, `pages` and `schema --format json` print this format. Programs
+//! read this format, so it is stable and documented in the command's README. You are free to add
+//! names, but removing a name or changing its meaning requires a new [`FORMAT_VERSION`].
 
 pub(crate) mod bound;
 pub(crate) mod chunk;
@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 /// The version of the JSON that describes files.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
-/// A JSON object that is being built.
+/// A JSON object being built.
 #[derive(Default)]
 pub(crate) struct Object(Map<String, Value>);
 
@@ -68,7 +68,7 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// Returns a list whose elements `describe` has converted.
+/// Returns a list with each element converted by `describe`.
 pub(crate) fn list<T, V: Into<Value>>(
     items: impl IntoIterator<Item = T>,
     describe: impl FnMut(T) -> V,

@@ -1,9 +1,9 @@
-//! Counts a column chunk's nulls, without the places at which a list is empty or missing.
+//! Counts a column chunk's nulls, not counting empty or missing lists.
 
 use herringbone::format::{ColumnMetaData, Repetition};
 use herringbone::schema::ParquetSchema;
 
-/// The value and null counts of a column chunk. Unknown ones are `None`.
+/// The value and null counts of a column chunk. Unknown counts are `None`.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// The number of values, including nulls.
@@ -12,9 +12,9 @@ pub(crate) struct Counts {
     pub(crate) nulls: Option<u64>,
 }
 
-/// Returns the counts of a column chunk. Statistics count each place without a value as a null. In
-/// a list, only the histogram of definition levels distinguishes a null from an empty or missing
-/// list, so without it the counts are unknown.
+/// Returns the counts of a column chunk. Statistics count every slot without a value as a null. In
+/// a list, only the definition level histogram tells a null from an empty or missing list, so the
+/// counts are unknown without it.
 pub(crate) fn of_chunk(schema: &ParquetSchema, leaf: usize, data: &ColumnMetaData) -> Counts {
     let Some(found) = schema.leaves().get(leaf) else {
         return Counts::default();

@@ -6,8 +6,8 @@ use herringbone::{Limits, PageInfo};
 use super::bound::Bounds;
 use super::{Object, statistics::statistics};
 
-/// Adds a page to `object`. The fields of the page type's own header are not nested, but follow
-/// those that all pages have. `bounds` turns bounds into values.
+/// Adds a page to `object`. The fields of the page type's own header are flattened into the object,
+/// after the common fields. `bounds` turns bounds into values.
 ///
 /// # Errors
 /// Fails with [`ErrorKind::Corrupt`](herringbone::ErrorKind::Corrupt) if the header's statistics

@@ -23,10 +23,10 @@ const VARIABLE: &str = "HERRINGBONE_KEYS";
 const STDIN: &str = "-";
 /// The maximum size of a keys file, in bytes. This leaves room for a hundred thousand keys.
 const MAX_BYTES: usize = 16 << 20;
-/// The number of bytes that are read at once.
+/// The read size in bytes.
 const READ_BYTES: usize = 16 << 10;
 
-/// The keys that one run of the command uses.
+/// The keys for one run of the command.
 pub(crate) struct Keys {
     name: String,
     is_stdin: bool,
@@ -84,13 +84,13 @@ impl Keys {
         }))
     }
 
-    /// Returns true if the keys were read from standard input. Data can then no longer come from
-    /// there.
+    /// Returns true if the keys were read from standard input, which is then no longer available
+    /// for data.
     pub(crate) fn is_stdin(&self) -> bool {
         self.is_stdin
     }
 
-    /// Returns true if this command line asks for the keys, rather than the variable.
+    /// Returns true if the keys are from the command line rather than the variable.
     pub(crate) fn is_option(&self) -> bool {
         self.is_option
     }
@@ -125,8 +125,8 @@ impl Keys {
     }
 }
 
-/// Returns true if a text in place of a path seems to be JSON, or a key in base64 or hexadecimal
-/// digits. The user should then learn that others can see it.
+/// Returns true if the text given as a path looks like JSON or like a base64 or hexadecimal key. In
+/// that case, we warn the user that secrets on a command line are visible to others.
 fn is_secret(text: &str) -> bool {
     let text = text.trim();
     let is_key = |bytes: usize| [16, 24, 32].contains(&bytes);
@@ -137,12 +137,12 @@ fn is_secret(text: &str) -> bool {
         || decoded.is_some_and(|decoded| is_key(decoded.len()))
 }
 
-/// Reads all bytes into memory that is wiped when it is dropped.
+/// Reads all bytes into memory that is wiped on drop.
 fn read(mut from: impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
     let mut bytes = Zeroizing::new(Vec::new());
     loop {
-        // If we let one vector grow, it would not wipe the memory that it leaves, so we copy into a
-        // new one.
+        // A growing vector wouldn't wipe its old memory on reallocation, so we copy into a new
+        // vector instead.
         let mut longer = Zeroizing::new(vec![0; bytes.len() + READ_BYTES.max(bytes.len())]);
         let (old, mut free) = longer.split_at_mut(bytes.len());
         old.copy_from_slice(&bytes);

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::describe::{Object, list};
 
-/// The key with which a column is encrypted.
+/// The kind of key that encrypts a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ColumnKey {
     /// The column is not encrypted.
@@ -70,7 +70,7 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// Summarizes a file. `None` if the file is not encrypted.
+    /// Summarizes a file, or returns `None` if it isn't encrypted.
     pub(crate) fn of(file: &ParquetFile) -> Result<Option<Self>> {
         let Some(clear) = InTheClear::of(file)? else {
             return Ok(None);
@@ -102,7 +102,8 @@ impl Summary {
         Ok(Some(summary))
     }
 
-    /// Summarizes a file whose footer we cannot decrypt. `None` if its footer is not encrypted.
+    /// Summarizes a file without decrypting its footer. Returns `None` if the footer isn't
+    /// encrypted.
     pub(crate) fn of_encrypted_footer(
         source: &dyn Source,
         limits: &Limits,

@@ -1,4 +1,4 @@
-//! Groups files by their schemas, and prints how the schemas differ.
+//! Groups files by schema and prints how the schemas differ.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::describe::Object;
 use crate::input::Input;
 use crate::output::Output;
 
-/// A schema, and the names of the files that share it.
+/// A schema with the names of its files.
 struct Group<'a> {
     columns: Vec<Column>,
     files: Vec<&'a str>,
@@ -71,7 +71,7 @@ pub(super) fn compare(inputs: &[Input], is_json: bool, output: &mut Output<'_>) 
     outcome(others)
 }
 
-/// Returns the command's outcome, which is exit code 1 if there are other schemas.
+/// Returns the command's outcome: exit code 1 if there are other schemas.
 fn outcome(others: &[Group<'_>]) -> Result<()> {
     match others.is_empty() {
         true => Ok(()),

@@ -1,4 +1,4 @@
-//! Finds a form in which the values of two columns can be compared, if their types differ.
+//! Finds a common form for comparing two columns of different types.
 //!
 //! | types | form |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | dates and timestamps without zone; timestamps with a zone; times; durations | nanoseconds |
 //! | lists, structs, maps | those of the forms of their values |
 //!
-//! For all other pairs of types, we take all values as different.
+//! For all other pairs of types, all values count as different.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -30,13 +30,13 @@ use herringbone_interchange::write::value;
 use super::number::{Number, of_decimal, of_float, of_integer};
 use crate::base::failure::{Failure, Result};
 
-/// The form in which two columns are compared. Once converted, both arrays have the same type, and
-/// their elements are equal if the values are.
+/// The common form for comparing two columns. After the conversion, both arrays have the same type,
+/// and elements are equal if the values are.
 #[derive(Debug, Clone)]
 pub(super) enum Form {
-    /// The arrays as they are, because they already have the same type.
+    /// The arrays as they are, since they already have the same type.
     Same,
-    /// The arrays without dictionaries and run ends, because they then have the same type.
+    /// The arrays without dictionaries and run ends, which gives them the same type.
     Plain,
     Text,
     Bytes,
@@ -44,23 +44,23 @@ pub(super) enum Form {
     Float,
     Number,
     Nanoseconds,
-    /// The JSON that values of these two fields have.
+    /// The values as JSON, for these two fields.
     Json(FieldRef, FieldRef),
-    /// The fields that both structs have, as the index in each struct and the form.
+    /// The common fields of two structs, each with its index in either struct and its form.
     Struct(Vec<(usize, usize, Self)>),
     List(Box<Self>),
-    /// Types that share no value except for null.
+    /// Types with no common values except null.
     Never,
 }
 
-/// One of the two columns that are compared.
+/// One of the two columns being compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
     A,
     B,
 }
 
-/// The kind of a type's values, which decides the form.
+/// A kind of values. The kinds of the two types determine the form.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Text,
@@ -113,8 +113,8 @@ impl Form {
         match (type_a, type_b) {
             (DataType::Struct(a), DataType::Struct(b)) => Self::Struct(of_fields(a, b)),
             (DataType::Map(a, _), DataType::Map(b, _)) => match (a.data_type(), b.data_type()) {
-                // Files may name the keys and values of a map differently, so we compare them by
-                // position.
+                // The field names of a map's keys and values can differ between files, so we match
+                // them by position.
                 (DataType::Struct(a), DataType::Struct(b)) => {
                     let fields = a.iter().zip(b).enumerate();
                     let fields = fields.map(|(at, (a, b))| (at, at, Self::new(a, b)));
@@ -147,7 +147,7 @@ impl Form {
     /// Converts an array of one of the columns to this form.
     ///
     /// # Errors
-    /// Fails with [`Failure::Data`] if Arrow refuses the values.
+    /// Fails with [`Failure::Data`] if Arrow rejects the values.
     pub(super) fn of(&self, which: Which, array: &ArrayRef) -> Result<ArrayRef> {
         if matches!(self, Self::Same) {
             return Ok(array.clone());
@@ -170,8 +170,7 @@ impl Form {
             Self::Never => {
                 let side = Some(which == Which::A);
                 let value = |row| side.filter(|_| array.is_valid(row));
-                // An array of the null type does not have a bitmap, so all of its values seem to be
-                // valid.
+                // Arrays of the null type have no validity bitmap, so their values look valid.
                 let value = |row| value(row).filter(|_| *array.data_type() != DataType::Null);
                 Ok(Arc::new(
                     (0..array.len()).map(value).collect::<BooleanArray>(),
@@ -181,7 +180,7 @@ impl Form {
     }
 }
 
-/// Returns the fields that have a counterpart, as the index in each struct and the form.
+/// Returns the common fields, each with its index in either struct and its form.
 fn of_fields(a: &Fields, b: &Fields) -> Vec<(usize, usize, Form)> {
     let pairs = counterparts(a, b).into_iter();
     let form =
@@ -189,8 +188,8 @@ fn of_fields(a: &Fields, b: &Fields) -> Vec<(usize, usize, Form)> {
     pairs.map(form).collect()
 }
 
-/// Returns the fields that both structs have, with their indexes. If a name occurs several times,
-/// its first field in one struct belongs to its first in the other, and so on.
+/// Returns the common fields of both structs with their indexes. Fields with a repeated name are
+/// paired in order, first with first and so on.
 pub(super) fn counterparts<'f>(
     a: &'f Fields,
     b: &'f Fields,
@@ -212,7 +211,7 @@ pub(super) fn counterparts<'f>(
     pairs
 }
 
-/// Returns the type that values have without a dictionary or run ends.
+/// Returns the value type inside dictionaries and run ends.
 fn plain_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => plain_type(values),
@@ -237,8 +236,7 @@ fn failed(error: &ArrowError) -> Failure {
     Failure::Data(error.to_string())
 }
 
-/// Returns the elements at some of an array's indexes. `None` and an index out of bounds give a
-/// null.
+/// Takes elements from an array by index. `None` and out-of-bounds indexes give a null.
 fn taken(array: &ArrayRef, rows: impl Iterator<Item = Option<usize>>) -> Result<ArrayRef> {
     let data = array.to_data();
     let mut out = MutableArrayData::new(vec![&data], true, rows.size_hint().0);
@@ -343,8 +341,8 @@ fn integers(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(Arc::new(wide))
 }
 
-/// Converts floating-point numbers to 64 bits, which represent all values of fewer bits exactly.
-/// All NaNs become the same NaN, so that they compare as equal.
+/// Widens floating-point numbers to 64 bits, which is exact. All NaNs become the same NaN, so that
+/// they compare as equal.
 fn floats(array: &ArrayRef) -> Result<ArrayRef> {
     let one_nan = |value: f64| if value.is_nan() { f64::NAN } else { value };
     let floats: Float64Array = match array.data_type() {

@@ -1,13 +1,13 @@
-//! Writes exact numbers as bytes that compare like the numbers.
+//! Encodes exact numbers as bytes with the same order as the numbers.
 //!
 //! ```text
 //! class │ exponent, 2 bytes │ decimal digits without zeros at either end
 //! ```
 //!
-//! Equal integers, decimals and floating-point numbers have equal bytes. In a negative number, we
-//! invert all bits of the exponent and the digits, so that a greater magnitude compares as less. A
-//! byte after the digits makes the number with fewer digits the larger one. Negative zero is less
-//! than zero, and all NaNs are the same number.
+//! Equal integers, decimals and floating-point numbers have equal bytes. For negative numbers, we
+//! invert all bits of the exponent and the digits, so that a greater magnitude sorts first. A byte
+//! after the digits makes the number with fewer digits the larger one. Negative zero is less than
+//! zero, and all NaNs are the same number.
 
 /// A number as bytes.
 pub(super) type Number = Vec<u8>;
@@ -23,7 +23,8 @@ const NAN: u8 = 6;
 /// The byte that follows the inverted digits of a negative number.
 const END: u8 = 0xff;
 
-/// The stored exponent of numbers from 0.1 to 1. The bias keeps stored exponents positive.
+/// The exponent bias, which is the stored exponent of numbers from 0.1 to 1. It keeps stored
+/// exponents positive.
 const BIAS: i32 = 0x4000;
 
 /// Converts an integer.
@@ -37,7 +38,7 @@ pub(super) fn of_decimal(unscaled: &str, scale: i8) -> Number {
     of_text(unscaled, i32::from(scale))
 }
 
-/// Converts a floating-point number with all of its digits, which are up to 1,074 after the decimal
+/// Converts a floating-point number exactly. This can take up to 1,074 digits after the decimal
 /// point.
 pub(super) fn of_float(value: f64) -> Number {
     if value.is_nan() {
@@ -70,8 +71,8 @@ pub(super) fn of_float(value: f64) -> Number {
     of_text(&format!("{value:.digits$}"), 0)
 }
 
-/// Converts the text of a number, which has a sign, digits, and perhaps a decimal point. A further
-/// `scale` digits at its end follow the decimal point.
+/// Converts a number from text with an optional decimal point, additionally shifting the point left
+/// by `scale` digits.
 fn of_text(text: &str, scale: i32) -> Number {
     let (is_negative, text) = match text.strip_prefix('-') {
         Some(text) => (true, text),

@@ -1,5 +1,4 @@
-//! Pairs the rows of two files. Two rows belong together if they have the same key, or if there is
-//! no key and they have the same position.
+//! Pairs the rows of two files. Rows are paired by key, or by position if there is no key.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -15,18 +14,15 @@ use crate::base::type_name::type_name;
 use crate::profile::one_per_number;
 use crate::rows::Source;
 
-/// One row of each file, or a row that only one file has. Equal rows are counted instead.
+/// A pair of differing rows, or a row without a counterpart. Equal rows are only counted.
 pub(super) enum Pair<'a> {
-    /// A row that only the first file has, as a batch and the row's index in it, and the row's
-    /// name.
+    /// A row only in the first file, given as a batch, the row's index and the row's name.
     OnlyA(&'a RecordBatch, usize, String),
-    /// A row that only the second file has, as a batch and the row's index in it, and the row's
-    /// name.
+    /// A row only in the second file, given as a batch, the row's index and the row's name.
     OnlyB(&'a RecordBatch, usize, String),
-    /// The number of rows that are equal in both files.
+    /// A number of equal rows.
     Equal(u64),
-    /// A row whose values differ, as its name, and the columns that differ with both values as
-    /// JSON.
+    /// A changed row, given as its name and the differing columns with both values as JSON.
     Changed(String, Vec<(String, String, String)>),
 }
 
@@ -34,27 +30,27 @@ pub(super) enum Pair<'a> {
 pub(super) struct Pairs<'a> {
     a: Side<'a>,
     b: Side<'a>,
-    /// The fields of the columns that both files have, and the form in which they are compared.
+    /// The common columns' fields, each with the form for comparing it.
     common: Vec<(FieldRef, FieldRef, Form)>,
     has_key: bool,
     /// The number of pairs so far.
     position: u64,
-    /// The number of rows that are compared at once. It grows while rows are equal and shrinks
-    /// after a difference.
+    /// The number of rows to compare at once. This grows while rows are equal and shrinks after a
+    /// difference.
     span: usize,
 }
 
-/// The rows on one side, and the place that the comparison has reached.
+/// One file's rows with a cursor.
 struct Side<'a> {
     which: Which,
     source: Source<'a>,
     batch: Option<RecordBatch>,
     at: usize,
-    /// The columns that both files have, as their indexes in this file and their forms.
+    /// The common columns, as indexes in this file and forms.
     common: Vec<(usize, Form)>,
-    /// These columns of the present batch, in their forms.
+    /// The current batch's common columns, in their forms.
     columns: Vec<ArrayRef>,
-    /// The key's columns, as their indexes in this file and their forms.
+    /// The key columns, as indexes in this file and forms.
     key: Vec<(usize, Form)>,
     order: RowConverter,
     keys: Option<Rows>,
@@ -62,16 +58,16 @@ struct Side<'a> {
     repeats: Repeats,
 }
 
-/// The rows that have the same key as the row before. The user has to know about them, because they
-/// are paired by their order.
+/// Rows with the same key as the previous row. We report them, because pairing them by order might
+/// not be what the user wants.
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
     pub(super) rows: u64,
-    /// The first key that is repeated.
+    /// The first repeated key.
     pub(super) key: String,
 }
 
-/// A column of the key, as its index in each file and the form of its values.
+/// A key column, as its index in either file and the form of its values.
 pub(super) type KeyColumn = (usize, usize, Form);
 
 /// Returns the key's columns.
@@ -156,8 +152,7 @@ impl<'a> Pairs<'a> {
         })
     }
 
-    /// Returns the rows in each file that repeat a key. Call this after the last pair, because only
-    /// then all rows are known.
+    /// Returns each file's repeated keys. Call this after the last pair, when all rows are known.
     pub(super) fn repeats(&self) -> [&Repeats; 2] {
         [&self.a.repeats, &self.b.repeats]
     }
@@ -183,8 +178,7 @@ impl<'a> Pairs<'a> {
         }
         let run = self.run(&batch_a, &batch_b);
         let (from_a, from_b) = (self.a.at, self.b.at);
-        // Most rows are equal, so one comparison decides on many of them. After a difference, it
-        // decides on fewer.
+        // Most rows are equal, so we compare many at once, and fewer after a difference.
         if self.is_equal((from_a, from_b), run) {
             self.span = self.span.saturating_mul(2);
             self.advance(run);
@@ -270,11 +264,11 @@ impl<'a> Pairs<'a> {
             let (a, b) = (a.slice(row_a, 1), b.slice(row_b, 1));
             let (a, b) = (json(key_of_a, &a)?, json(key_of_b, &b)?);
             match (a == b, form) {
-                // The arrays differ, but the values do not: all NaNs are the same value, and a
-                // variant has several encodings.
+                // The arrays differ, but the values don't. All NaNs are the same value, and a
+                // variant can have several encodings.
                 (true, Form::Same | Form::Plain | Form::Json(..)) => {}
-                // A 32-bit number has a shorter text than the 64-bit number of the same value, so
-                // the texts would hide the difference.
+                // The shortest text of a 32-bit number is shorter than that of the equal 64-bit
+                // number, so the texts would hide the difference.
                 (true, Form::Float) => {
                     let wide = |array| {
                         let field = Field::new("", DataType::Float64, true);
@@ -327,7 +321,7 @@ impl<'a> Side<'a> {
         })
     }
 
-    /// Reads the next batch that has rows, unless the present one has rows left.
+    /// Reads the next non-empty batch, unless the current batch has rows left.
     fn fill(&mut self) -> Result<()> {
         while self
             .batch
@@ -358,7 +352,7 @@ impl<'a> Side<'a> {
         Ok(())
     }
 
-    /// Takes the next batch's keys, and counts the ones that repeat the key before.
+    /// Takes the next batch's keys, counting repeated keys.
     ///
     /// # Errors
     /// Fails with [`Failure::Data`] if the keys do not ascend.
@@ -395,14 +389,14 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Returns the next row, and moves past it.
+    /// Returns the next row, moving past it.
     fn take(&mut self) -> Option<(&RecordBatch, usize)> {
         let row = self.at;
         self.at += 1;
         self.batch.as_ref().map(|batch| (batch, row))
     }
 
-    /// Returns the name of the next row, which is its key or its position.
+    /// Returns the next row's name, that is, its key or position.
     fn name(&self, has_key: bool, position: u64) -> Result<String> {
         match has_key {
             true => self.key_of(self.at),
@@ -410,8 +404,8 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Returns the key of a row in the batch as text. Text is in quotes where needed, so that a
-    /// null differs from an empty text and from the text `null`.
+    /// Returns a row's key as text. We quote text where needed, so that a null can be told from an
+    /// empty text or the text `null`.
     fn key_of(&self, row: usize) -> Result<String> {
         let mut parts = Vec::new();
         let Some(batch) = &self.batch else {

@@ -12,13 +12,12 @@ pub(crate) struct Column {
     path: String,
     /// The type's name for people, which leaves out units.
     name: String,
-    /// The type's name with its units, by which we compare types.
+    /// The type's name with units, used to compare types.
     exact_name: String,
 }
 
 /// Returns a schema's columns and their fields. We leave out Arrow layouts and the names of list
-/// items and map entries, because Parquet files may differ in these although their columns are
-/// equal.
+/// items and map entries, since these can differ between files with equal columns.
 pub(crate) fn columns(schema: &SchemaRef) -> Vec<Column> {
     let mut all = Vec::new();
     for field in schema.fields() {
@@ -59,7 +58,7 @@ fn push(field: &Field, path: &str, all: &mut Vec<Column>) {
     }
 }
 
-/// Returns the type that values have without dictionaries and run ends.
+/// Returns the value type inside dictionaries and run ends.
 fn plain(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => plain(values),
@@ -68,8 +67,8 @@ fn plain(data_type: &DataType) -> &DataType {
     }
 }
 
-/// Returns the changes from one schema to another. If a name occurs several times, its first column
-/// in one schema belongs to its first in the other, and so on.
+/// Returns the changes from one schema to another. Columns with a repeated name are paired in
+/// order, first with first and so on.
 pub(crate) fn changes(a: &[Column], b: &[Column]) -> Vec<String> {
     let mut places_in_b: HashMap<&str, VecDeque<usize>> = HashMap::new();
     for (at, column) in b.iter().enumerate() {

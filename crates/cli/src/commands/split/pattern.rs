@@ -8,13 +8,14 @@ use crate::base::failure::{Failure, Result};
 /// The name of a folder for nulls, as in Hive.
 pub(super) const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// The path of each part, with places for its number or its values.
+/// A path pattern for parts, with placeholders for numbers or values.
 pub(super) struct Pattern {
-    /// The text before each place, and the index of the value that takes the place.
+    /// Each placeholder's value index and the text before it.
     places: Vec<(String, usize)>,
-    /// The text after the last place.
+    /// The text after the last placeholder.
     end: String,
-    /// True for each column that the path names too, as in `city={city}`, so that the files do not contain it.
+    /// True for each column named in the path, as in `city={city}`. The files don't contain these
+    /// columns.
     pub(super) names_columns: Vec<bool>,
 }
 
@@ -82,7 +83,7 @@ impl Pattern {
     }
 }
 
-/// Returns a text for a path, with escapes as in Hive for all characters that may mean something else there.
+/// Escapes text for use in a path, using Hive's escapes for special characters.
 pub(super) fn escaped(text: &str) -> String {
     if text == NULL {
         return text.replacen('_', "%5F", 1);
