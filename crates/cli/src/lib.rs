@@ -4,8 +4,8 @@
 //! args ─► commands ─► input ─► the library ─► render / describe ─► output
 //! ```
 //!
-//! The command itself is `bin/herringbone.rs`, which only calls [`main`], because the rest is a
-//! library that other hosts use too: hosts in other languages call [`main_of`], [`condition`] and
+//! The command itself is `bin/herringbone.rs`, which only calls [`main`]. The rest is a library, so
+//! that hosts in other languages can use it through [`main_of`], [`condition`] and
 //! [`variant_type`].
 //!
 //! `args` is the command line, and `base` has what all rooms need: failures with their exit codes,
@@ -51,7 +51,7 @@ use encryption::Keys;
 use input::context::{Context, complain};
 use output::Output;
 
-/// Runs the command line that this process was started with.
+/// Runs this process's command line.
 pub fn main() -> ExitCode {
     ExitCode::from(main_of(std::env::args_os()))
 }
@@ -60,9 +60,9 @@ pub fn main() -> ExitCode {
 pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = arguments.into_iter().collect();
     let result = match (words.get(1), words.get(2..)) {
-        // All options belong to the other program, so we must not parse them.
+        // Don't parse any options here, since they belong to the other program.
         (Some(first), Some(rest)) if first == "sql" => match commands::sql::run(rest) {
-            // If that program is missing, our own help page for `sql` explains how to get it.
+            // If the program is missing, our own help page for `sql` explains how to get it.
             Err(Failure::Usage(_)) if is_help(rest) => parse(
                 vec!["herringbone".into(), "help".into(), "sql".into()],
                 false,
@@ -117,7 +117,7 @@ pub fn condition(text: &str) -> Result<Predicate, String> {
     condition_of_text(text)?.predicate(false, None)
 }
 
-/// Returns the type of a variant's value that `variant_get` in `--where` knows by this name.
+/// Returns a type by its name in `variant_get`, as used in `--where`.
 ///
 /// # Errors
 /// Fails with the command's message if the type is unknown.
@@ -132,8 +132,7 @@ fn run(arguments: &Arguments) -> base::failure::Result<()> {
     }
     let mut keys = Keys::load(arguments.keys.as_deref())?;
     if let (Command::Encrypt(_), Some(keys)) = (&arguments.command, &mut keys) {
-        // A file that we are about to encrypt is usually not encrypted yet, so we must not refuse
-        // it.
+        // A file to encrypt usually isn't encrypted yet, so we must not refuse it.
         keys.allow_plaintext();
     }
     let context = Context::new(
@@ -144,7 +143,7 @@ fn run(arguments: &Arguments) -> base::failure::Result<()> {
     );
     let mut output = Output::stdout();
     let result = commands::run(&context, arguments, &mut output);
-    // The rows that were written before an error are valid, so we flush them in any case.
+    // Rows written before an error are valid, so we flush them in any case.
     let flushed = output.flush();
     result.and(flushed).and_then(|()| context.end())
 }

@@ -168,8 +168,7 @@ impl Grid {
         rows.is_empty() || columns.is_empty() || (has_rows && has_columns)
     }
 
-    /// Takes the cells for a window. Columns grow to fit their cells but never shrink, so that the
-    /// screen doesn't jump around.
+    /// Takes the cells for a window. Columns grow to fit their cells but never shrink.
     pub(super) fn load(&mut self, window: Window, answer: Answer) {
         let Answer::Rows(loaded) = answer else {
             return;

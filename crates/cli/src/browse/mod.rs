@@ -45,8 +45,7 @@ use reads::Reads;
 use terminal::Screen;
 use worker::Worker;
 
-/// How long a screen waits for its rows before we draw it without them. This avoids flicker for
-/// quick reads.
+/// The time to wait for a screen's rows before drawing it without them.
 const PATIENCE: Duration = Duration::from_millis(40);
 
 /// An event for the viewer to handle.

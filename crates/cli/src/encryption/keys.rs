@@ -125,8 +125,8 @@ impl Keys {
     }
 }
 
-/// Returns true if the text given as a path looks like JSON or like a base64 or hexadecimal key. In
-/// that case, we warn the user that secrets on a command line are visible to others.
+/// Returns true if the text given as a path looks like JSON or like a base64 or hexadecimal key. We
+/// refuse such a text, because secrets on a command line are visible to other users of the machine.
 fn is_secret(text: &str) -> bool {
     let text = text.trim();
     let is_key = |bytes: usize| [16, 24, 32].contains(&bytes);

@@ -13,7 +13,7 @@ use crate::args::{Chunks, chosen};
 use crate::base::failure::{Failure, Result};
 use crate::input::Input;
 
-/// The place of a column chunk.
+/// A column chunk and where it is.
 pub(crate) struct Place<'a> {
     pub(crate) file: &'a ParquetFile,
     pub(crate) row_group: usize,
@@ -21,8 +21,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Returns the field by which we show and parse the column's values, and its statistics bounds
-    /// too.
+    /// Returns the field for showing and parsing the column's values and statistics bounds.
     ///
     /// # Errors
     /// Fails if the schema does not have the column.
@@ -32,8 +31,7 @@ impl Place<'_> {
         let field = decoder.field().clone();
         let node = schema.leaves().get(self.leaf).map(|leaf| leaf.node);
         let node = node.and_then(|node| schema.nodes().get(node));
-        // The decoder takes bounds as bytes, whatever extension type the column has, so we add the
-        // type again.
+        // The decoder ignores extension types, so we add the type again.
         let is_uuid = node.is_some_and(|node| node.element.logical_type == Some(LogicalType::Uuid));
         Ok(match is_uuid {
             true => {

@@ -1,5 +1,5 @@
-//! Finds types that several text files have in common. This is needed because each file alone would
-//! only show the types of its own values, and one table needs one type per column.
+//! Finds common types for several text files. We need this because each file only shows the types
+//! of its own values, but a table needs a single type per column.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use std::sync::Arc;
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, TimeUnit};
 
 /// Returns, for each file, the columns whose types differ between the files, with their common
-/// types. Columns that do not have a common type keep theirs. `in_text` is true if the format can
-/// hold any value as text.
+/// types. Columns without a common type keep their own. `in_text` is true if the format can hold
+/// any value as text.
 pub(super) fn common_types(files: &[Vec<Field>], in_text: bool) -> Vec<Vec<Field>> {
     let mut common: HashMap<&str, Option<DataType>> = HashMap::new();
     for field in files.iter().flatten() {
@@ -37,15 +37,15 @@ pub(super) fn common_types(files: &[Vec<Field>], in_text: bool) -> Vec<Vec<Field
     files.iter().map(types).collect()
 }
 
-/// Returns a type that can hold the values of both, if there is one.
+/// Returns a type for the values of both, if there is one.
 fn both(a: &DataType, b: &DataType, in_text: bool) -> Option<DataType> {
     use DataType::{Date32, Float64, Int64, List, Null, Struct, Timestamp, UInt64, Utf8};
     Some(match (a, b) {
         (a, b) if a == b => a.clone(),
         (Null, other) | (other, Null) => other.clone(),
         (Int64 | UInt64, Float64) | (Float64, Int64 | UInt64) => Float64,
-        // A JSON date is a text that we would write in the same way. Only as text do the values of
-        // both files come back unchanged.
+        // A JSON date is text that round-trips through a date. With another type in the mix, only
+        // text keeps the values of both files unchanged.
         (Date32 | Timestamp(..) | Utf8, Date32 | Timestamp(..) | Utf8) if !in_text => Utf8,
         (Timestamp(unit, zone), Timestamp(other, other_zone)) if zone == other_zone => {
             Timestamp(finer(*unit, *other), zone.clone())

@@ -12,17 +12,17 @@ use crate::base::printable::printable;
 use crate::encryption::Keys;
 use crate::input::opened::OpenFiles;
 
-/// A command's global options, and a record of the problems that it has reported.
+/// A command's global options and a record of problems reported so far.
 pub(crate) struct Context {
     /// True if the command writes only errors to standard error.
     pub(crate) quiet: bool,
     /// The limits for reading files.
     pub(crate) limits: Limits,
-    /// The command's option for ignoring checksums, if it has one.
+    /// The command's option to ignore checksums, if it has one.
     pub(crate) ignores_checksums: Option<&'static str>,
     /// The keys, if the user gives any.
     pub(crate) keys: Option<Keys>,
-    /// The open files, and the footers that are kept in memory.
+    /// Open files and footers kept in memory.
     pub(crate) files: Arc<OpenFiles>,
     has_lost: Arc<AtomicBool>,
     has_damage: Cell<bool>,
@@ -46,13 +46,13 @@ impl Context {
         }
     }
 
-    /// Reports a part of a file that is lost. The exit code will show this.
+    /// Reports that a part of a file is lost. This also makes the exit code nonzero.
     pub(crate) fn lost(&self, file: &str, what: &str) {
         self.count_lost();
         complain(&format!("{file}: lost: {what}"));
     }
 
-    /// Returns a callback that reports losses. The exit code will show them.
+    /// Returns a callback for reporting losses. Any loss also makes the exit code nonzero.
     pub(crate) fn loss(&self) -> Arc<dyn Fn(&str) + Send + Sync> {
         let has_lost = self.has_lost.clone();
         Arc::new(move |text| {
@@ -61,13 +61,13 @@ impl Context {
         })
     }
 
-    /// Makes the exit code show a loss that the caller reports.
+    /// Makes the exit code nonzero for a loss reported by the caller.
     pub(crate) fn count_lost(&self) {
         self.has_lost.store(true, Ordering::Relaxed);
     }
 
-    /// Reports damage and returns success, so that the command can go on with the undamaged parts
-    /// of its files. The exit code will show the damage.
+    /// Reports damage and returns success, so that the command can carry on with undamaged data.
+    /// The exit code still shows the damage in the end.
     ///
     /// # Errors
     /// Returns all other failures unchanged.
@@ -82,7 +82,7 @@ impl Context {
         }
     }
 
-    /// Ends a command that may have gone on after damage.
+    /// Ends a command that might have carried on after damage.
     ///
     /// # Errors
     /// Fails with the exit code for it if something was damaged or lost.
@@ -94,8 +94,8 @@ impl Context {
         }
     }
 
-    /// Writes a note to standard error even if notes are hidden. It is for values that the output
-    /// lacks, because the user must not miss them.
+    /// Writes a note to standard error even if notes are hidden. Use this for values missing from
+    /// the output, since the user must not overlook that.
     pub(crate) fn loud_note(&self, text: &str) {
         complain(&format!("note: {text}"));
     }
@@ -113,7 +113,7 @@ pub(crate) fn note(quiet: bool, text: &str) {
     }
 }
 
-/// Writes a line to standard error. We ignore failures, because there is no place left to report
+/// Writes a line to standard error. We ignore failures, since there is no place left to report
 /// them.
 pub(crate) fn complain(text: &str) {
     writeln!(io::stderr(), "herringbone: {}", printable(text)).ok();

@@ -1,5 +1,5 @@
-//! Directories, patterns and store prefixes on the command line. Each of them is a table of many
-//! files.
+//! Handles directories, patterns and store prefixes on the command line. Each of these is a table
+//! made of many files.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -28,19 +28,19 @@ use crate::remote::Bucket;
 /// The characters that make a path a pattern.
 const PATTERN: [char; 3] = ['*', '?', '['];
 
-/// Advice for files whose columns differ from the first file's.
+/// Advice for files with other columns than the first file.
 pub(crate) const BY_NAME: &str =
     "--by-name reads the columns of all files, and --cast those of different types";
 
-/// The maximum number of lost columns that a message names.
+/// The maximum number of lost columns to name in a message.
 const NAMED: usize = 20;
 
-/// The columns and nested fields that a table loses because a folder's files differ.
+/// Columns and nested fields lost from a table because its files differ.
 #[derive(Debug, Default)]
 pub(crate) struct LostColumns {
-    /// The columns that the file has, but the table does not.
+    /// The columns in the file but not in the table.
     left_out: Vec<Vec<String>>,
-    /// The columns that the table has, but the file does not. The file's rows are null there.
+    /// The columns in the table but not in the file. They are null in the file's rows.
     missing: Vec<Vec<String>>,
 }
 
@@ -51,12 +51,12 @@ impl LostColumns {
     }
 }
 
-/// The certainty of a loss, which decides the words of its message.
+/// The outcome of a loss, for the wording of its message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loss {
     /// The output has lost the columns.
     Done,
-    /// The command ends instead, so that nothing is lost.
+    /// The command stops instead, so nothing is lost.
     Refused,
 }
 
@@ -96,42 +96,41 @@ impl LostColumns {
     }
 }
 
-/// The footers by which rows are read.
+/// The source of the footers for reading rows.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Footers {
-    /// Each file has its own footer, with all of its metadata.
+    /// Each file's own footer, with all metadata.
     #[default]
     Own,
-    /// The directory's `_metadata` file has the footers of some files. Before we read such a file's
-    /// rows, we compare its footer there with its own. We read all other files by their own
+    /// The directory's `_metadata` file, as far as it has footers. We still compare such a footer
+    /// with the file's own before reading rows, in case it's stale. All other files use their own
     /// footers.
     Shared,
 }
 
-/// The way in which a folder's files are found and read.
+/// Options for finding and reading a folder's files.
 #[derive(Clone, Copy)]
 pub(crate) struct Reading<'a> {
-    /// A condition that may rule out files by their paths.
+    /// A condition for ruling out files by their paths.
     pub(crate) filter: Option<&'a Predicate>,
     /// The name of the column that has each file's path.
     pub(crate) path_column: Option<&'a str>,
     pub(crate) footers: Footers,
 }
 
-/// The files that belong to an operand of the command line.
+/// The files of one command line operand.
 pub(crate) struct Folder {
-    /// The operand as the user wrote it, without secrets.
+    /// The operand as written by the user, without secrets.
     pub(crate) name: String,
     dataset: Dataset,
-    /// The columns whose values come from file paths. These are the partition columns, and the path
-    /// itself.
+    /// The columns filled from file paths: the partition columns and the path itself.
     columns: SchemaRef,
     /// The name of the column that has each file's path.
     path_column: Option<String>,
     footers: Footers,
     /// True if the command line named the files one by one, rather than by a directory or pattern.
     is_of_named_files: bool,
-    /// The lost columns that the command has already noted.
+    /// The lost columns already noted, to avoid repeating a note for each file.
     noted: Mutex<HashSet<Vec<String>>>,
     /// The objects in the store, if the operand is a URL.
     #[cfg(feature = "remote")]
@@ -141,7 +140,7 @@ pub(crate) struct Folder {
     opened: AtomicUsize,
 }
 
-/// The maximum number of footers that are requested side by side.
+/// The maximum number of footer requests in flight.
 #[cfg(feature = "remote")]
 const FOOTERS_AHEAD: usize = 16;
 
@@ -153,7 +152,7 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// Returns true for the file whose schema is the table's, which is the first one.
+    /// Returns true for the first file, whose schema is the table's.
     pub(crate) fn is_first(&self) -> bool {
         self.at == 0 || self.is_named()
     }
@@ -170,13 +169,13 @@ impl Member {
     }
 
     /// Returns true if the user named the file itself, next to others with the same partition
-    /// columns. It is then a table of its own.
+    /// columns. Such a file is a table of its own.
     pub(crate) fn is_named(&self) -> bool {
         self.folder.is_of_named_files
     }
 
-    /// Returns the values of the columns in the file's path, as a single row. The table may have
-    /// more partition columns than this file.
+    /// Returns the file's partition values as a single row. The table can have more partition
+    /// columns than this file.
     pub(crate) fn partition(&self) -> herringbone::Result<RecordBatch> {
         let Some(file) = self.file() else {
             return Ok(RecordBatch::new_empty(Arc::new(Schema::empty())));
@@ -221,9 +220,8 @@ impl Member {
         }
     }
 
-    /// Returns the file with these bytes, opened with the footer that the directory's `_metadata`
-    /// file has for it. `None` if there is no such footer, or if rows are read by the files' own
-    /// footers.
+    /// Opens the file with these bytes using its footer in the directory's `_metadata` file.
+    /// Returns `None` if there is no such footer or if we use the files' own footers.
     pub(crate) fn known_file(
         &self,
         source: &Arc<dyn Source>,
@@ -241,8 +239,8 @@ impl Member {
             .any(|partition_column| partition_column.name() == column)
     }
 
-    /// Returns the columns and nested fields that the table loses with this file. The caller names
-    /// the ones that it drops or does not read anyway.
+    /// Returns the columns and nested fields lost from the table with this file. The caller names
+    /// those dropped or unread anyway.
     ///
     /// # Errors
     /// Fails with [`Failure::Data`] if the file's columns do not have Arrow types.
@@ -268,8 +266,8 @@ impl Member {
         Ok(lost)
     }
 
-    /// Writes a note about lost columns, unless it was already written for another file of the
-    /// folder. `--quiet` does not hide it.
+    /// Writes a note about lost columns, unless another file of the folder has already caused it.
+    /// `--quiet` doesn't hide this note.
     pub(crate) fn note_lost(&self, context: &Context, name: &str, mut lost: LostColumns) {
         let mut noted = self.folder.noted.lock();
         let noted = noted.as_deref_mut().map_err(|_| ());
@@ -282,9 +280,8 @@ impl Member {
         }
     }
 
-    /// Requests the footers of this file and of some files after it. The more footers were read so
-    /// far, the more we request, so that a command that only needs a few files does not pay for
-    /// many.
+    /// Requests the footers of this file and of some files after it. We ramp up the number with the
+    /// footers read so far, so that a command that only needs a few files doesn't pay for many.
     #[cfg(feature = "remote")]
     pub(crate) fn open_ahead(&self) -> Result<()> {
         let folder = &self.folder;
@@ -341,7 +338,7 @@ impl Folder {
         self.columns.fields().iter()
     }
 
-    /// Returns how many directories were listed.
+    /// Returns the number of listed directories.
     pub(crate) fn directories_listed(&self) -> usize {
         self.dataset.directories_listed()
     }
@@ -351,7 +348,7 @@ impl Folder {
         self.dataset.files()
     }
 
-    /// Returns a file's path as messages show it.
+    /// Returns a file's path for messages.
     pub(crate) fn name_of(&self, file: &DataFile) -> String {
         match as_url(Path::new(&self.name)) {
             // The scheme and the bucket of the URL are its first three parts.
@@ -372,16 +369,16 @@ pub(crate) fn is_folder(path: &Path) -> bool {
     }
     match path.metadata() {
         Ok(metadata) => metadata.is_dir(),
-        // A file's name may contain these characters too, so an existing file is not a pattern.
+        // File names can contain these characters too, so an existing file isn't a pattern.
         Err(_) => path.to_string_lossy().contains(PATTERN),
     }
 }
 
-/// Finds the files that belong to an operand. The filter may rule out files, and directories before
-/// they are listed.
+/// Finds an operand's files. The filter can rule out files, and even directories before listing
+/// them.
 ///
-/// If it rules out everything, the first of all files remains, because the table takes its columns
-/// from it.
+/// If it rules out everything, we still keep the very first file, because it determines the table's
+/// columns.
 ///
 /// # Errors
 /// Fails with [`Failure::Usage`] if there are no files, if they have different partition columns,
@@ -413,15 +410,15 @@ pub(crate) fn find(path: &Path, reading: Reading<'_>, context: &Context) -> Resu
     Ok(places.map(member).collect())
 }
 
-/// Returns the places of files that the command line names one by one, if all of their paths have
-/// the same partition columns. So a pattern gives the same columns if the shell replaces it by its
-/// files as if we see it.
+/// Returns the members for files named one by one, if all of their paths have the same partition
+/// columns. This way, a pattern gives the same columns whether the shell or this command expands
+/// it.
 pub(crate) fn of_named_files(paths: &[PathBuf]) -> Vec<Member> {
     let has_key = |path: &PathBuf| path.to_string_lossy().contains('=');
     if paths.len() < 2 || !paths.iter().all(has_key) {
         return Vec::new();
     }
-    // If the directories in the paths have other names, we read each file by itself.
+    // If the partition columns differ, we read each file on its own.
     let Ok(dataset) = Dataset::open_all(paths, options()) else {
         return Vec::new();
     };
@@ -452,7 +449,7 @@ pub(crate) fn of_named_files(paths: &[PathBuf]) -> Vec<Member> {
     (0..paths.len()).map(member).collect()
 }
 
-/// Returns the options for a dataset whose footers are read later, file by file.
+/// Returns the options for a dataset with lazily read footers.
 fn options() -> DatasetOptions {
     let no_columns = Arc::new(Schema::empty());
     DatasetOptions::new().schema(SchemaFrom::Given(no_columns))
@@ -479,8 +476,8 @@ fn open(path: &Path, reading: Reading<'_>, context: &Context) -> Result<Folder> 
     Folder::new(name, dataset, reading)
 }
 
-/// Adds the paths of all fields that `others` lack, except for dropped ones. We do not look into
-/// values of extension types.
+/// Adds the paths of all fields missing from `others`, except for dropped fields. We treat
+/// extension types as opaque.
 fn push_missing(
     above: &[String],
     fields: &[FieldRef],
@@ -508,7 +505,7 @@ fn push_missing(
     }
 }
 
-/// Adds the paths of the fields inside a type that another type lacks.
+/// Adds the paths of a type's inner fields missing from another type.
 fn push_missing_inside(
     path: &[String],
     data_type: &DataType,
@@ -518,7 +515,8 @@ fn push_missing_inside(
 ) {
     let (fields, others) = (fields_of(data_type), fields_of(other));
     match data_type {
-        // Files may name a map's keys and values differently, so we compare these by position.
+        // The field names of a map's keys and values can differ between files, so we match them by
+        // position.
         DataType::Map(..) => {
             for (field, other) in fields.iter().zip(others) {
                 let (field, other) = (field.data_type(), other.data_type());
@@ -529,15 +527,15 @@ fn push_missing_inside(
     }
 }
 
-/// Returns the failure for a column of paths that has the name of another column.
+/// Returns the failure for a path column with a name already taken by another column.
 fn taken(column: &str) -> Failure {
     Failure::Usage(format!(
         "the table has a column `{column}` already; choose another name for --path-column"
     ))
 }
 
-/// Returns the failure for an error that occurred while finding files. Most messages already name a
-/// path, so we do not add another.
+/// Converts an error from finding files. Most messages already name a path, so we don't add
+/// another.
 fn failure(name: &str, error: &herringbone::Error) -> Failure {
     let plain = name.trim_end_matches('/');
     let advised = Advised::new(error);

@@ -1,5 +1,5 @@
 //! Imports files other than Parquet. They become Parquet in a temporary file, so that commands can
-//! read all files alike.
+//! treat all files alike.
 
 use std::path::Path;
 use std::slice;
@@ -24,10 +24,10 @@ use crate::input::schema_file::schema_file;
 use crate::input::spool::Spool;
 use crate::rows::{Request, Rows, Window, survey};
 
-/// The default number of rows from which a schema is inferred.
+/// The default number of rows for inferring a schema.
 const INFER_ROWS: usize = 10_000;
 
-/// The way in which a command reads files other than Parquet.
+/// Options for reading files other than Parquet.
 pub(crate) struct Import {
     from: Option<FileFormat>,
     schema: Option<SchemaRef>,
@@ -39,13 +39,14 @@ pub(crate) struct Import {
     dialect: Dialect,
     limits: Limits,
     note: Box<dyn Fn(&str) + Send + Sync>,
-    /// The number of rows that the command needs from each file. `None` means all rows.
+    /// The number of rows needed from each file, or `None` for all rows.
     rows: Option<u64>,
-    /// True if the rows go to an output that cannot be written again from its beginning. A file
-    /// then cannot be read again with other types.
+    /// True if rows go to an output that can't be restarted. In that case, a file can't be read
+    /// again with other types.
     is_once: bool,
     spool: Spool,
-    /// The first option that the user gave for text only, and the first one for CSV only.
+    /// The first option given for text only and the first given for CSV only, for errors about
+    /// unused options.
     given: [Option<&'static str>; 2],
 }
 
@@ -60,7 +61,7 @@ struct Csv {
 }
 
 impl Import {
-    /// Creates the import for a command that does not write CSV and that needs all rows.
+    /// Creates the import for a command that doesn't write CSV and needs all rows.
     ///
     /// # Errors
     /// See [`Import::new`].
@@ -81,8 +82,8 @@ impl Import {
         }))
     }
 
-    /// Creates the import. If the user names a Parquet file as the schema, columns get the types
-    /// that `read` chooses for it.
+    /// Creates the import. If the schema is from a Parquet file, `read` determines the columns'
+    /// types.
     ///
     /// # Errors
     /// Fails with [`Failure::Usage`] if a type is wrong, and if the schema cannot be read.
@@ -124,23 +125,22 @@ impl Import {
         })
     }
 
-    /// Limits the number of rows that the command needs from each file.
+    /// Limits the number of rows to import from each file.
     pub(crate) fn first_rows(self, rows: Option<u64>) -> Self {
         Self { rows, ..self }
     }
 
-    /// Makes the import read each file only once if `is_once` is set, because rows are printed as
-    /// they are read.
+    /// Restricts the import to reading each file once, for commands that print rows on the fly.
     pub(crate) fn once(self, is_once: bool) -> Self {
         Self { is_once, ..self }
     }
 
-    /// Returns true if each file may be read only once.
+    /// Returns true if each file must be read only once.
     pub(super) fn is_once(&self) -> bool {
         self.is_once
     }
 
-    /// Sets what happens with bad rows.
+    /// Sets the handling of bad rows.
     pub(crate) fn on_error(mut self, context: &Context, damage: &Damage) -> Self {
         let report = || context.loss();
         self.lenient = damage.makes_nulls().map(|nulls| Lenient {
@@ -150,14 +150,13 @@ impl Import {
         self
     }
 
-    /// Adds columns whose types are given.
+    /// Adds columns with given types.
     pub(crate) fn and_types(mut self, types: Vec<Field>) -> Self {
         self.types.extend(types);
         self
     }
 
-    /// Returns the format that the user gave, or else the one that the path's name stands for, if
-    /// there is one.
+    /// Returns the format given by the user, falling back to the file name's extension.
     ///
     /// # Errors
     /// Fails with [`Failure::Usage`] if the name belongs to a format that we do not read.
@@ -166,7 +165,7 @@ impl Import {
             .map_or_else(|| FileFormat::of_name(path), |from| Ok(Some(from)))
     }
 
-    /// Checks that each option that the user gave has an effect on some file.
+    /// Checks that each given option has an effect on some file.
     ///
     /// # Errors
     /// Fails with [`Failure::Usage`] if one does not.
@@ -197,13 +196,12 @@ impl Import {
         (self.note)(text);
     }
 
-    /// Returns true if columns get the types of their values.
+    /// Returns true if column types are inferred from values.
     pub(super) fn infers_types(&self) -> bool {
         self.schema.is_none() && self.infer_rows > 0
     }
 
-    /// Returns the columns of a text with the types of its values. Columns whose types are given
-    /// are left out.
+    /// Returns a text's columns with inferred types, leaving out columns with given types.
     ///
     /// # Errors
     /// See [`Import::rows`].
@@ -214,7 +212,7 @@ impl Import {
         format: FileFormat,
     ) -> Result<Vec<Field>> {
         let stream = self.stream(name, bytes)?;
-        // We print no notes here, because they are printed when the rows are read.
+        // No notes here, since reading the rows prints them.
         let options = TextOptions {
             note: &|_| {},
             lenient: self.lenient.clone().map(|lenient| Lenient {
@@ -268,9 +266,8 @@ impl Import {
         }
     }
 
-    /// Returns the rows of a file that is not Parquet. `types` has the columns whose types are
-    /// shared with other files. If a file is read a second time, we print no notes, because the
-    /// first read has printed them.
+    /// Returns the rows of a file that is not Parquet. `types` has the columns with types shared
+    /// across files. On a second read we print no notes, because the first read already has.
     ///
     /// # Errors
     /// Fails with [`Failure::Data`] if the bytes are not in this format, and with
@@ -299,8 +296,7 @@ impl Import {
         Ok(rows?.with_errors_of())
     }
 
-    /// Writes rows as Parquet, up to the number that the command needs, and returns the Parquet
-    /// bytes.
+    /// Writes as many rows as needed to Parquet and returns the Parquet bytes.
     ///
     /// # Errors
     /// Fails if the rows cannot be read, with [`Failure::Data`] if Parquet cannot represent them,
@@ -327,13 +323,13 @@ impl Import {
         part.finish().map_err(failed)
     }
 
-    /// Returns true if the command may need fewer rows than the files have.
+    /// Returns true if the command might not need all rows.
     pub(super) fn is_partial(&self) -> bool {
         self.rows.is_some()
     }
 }
 
-/// Returns the batch's rows up to the number that is left, and subtracts them from it.
+/// Takes up to `left` rows from the batch, updating `left`.
 fn first(batch: RecordBatch, left: &mut Option<u64>) -> RecordBatch {
     let Some(left) = left else {
         return batch;
@@ -343,9 +339,9 @@ fn first(batch: RecordBatch, left: &mut Option<u64>) -> RecordBatch {
     batch.slice(0, rows)
 }
 
-/// Returns the schema that a Parquet file's rows have when they are written as text. Geometries
-/// have their extension types, variants are unshredded, and INT96 timestamps have a unit that can
-/// represent all of them.
+/// Returns the schema of a Parquet file's rows when written as text: geometries with their
+/// extension types, unshredded variants, and INT96 timestamps in a unit that can represent all of
+/// them.
 fn schema_of_rows(input: &Input, read: ReadOptions) -> Result<SchemaRef> {
     let inputs = slice::from_ref(input);
     let mut request = Request::all(read);
@@ -355,7 +351,7 @@ fn schema_of_rows(input: &Input, read: ReadOptions) -> Result<SchemaRef> {
     Ok(surveyed.map_or_else(|| Arc::new(Schema::empty()), |(schema, _)| schema))
 }
 
-/// Returns the columns whose types the user gives.
+/// Returns the columns with user-given types.
 fn types(text: &TextInput) -> Result<Vec<Field>> {
     let mut types = Vec::new();
     for setting in &text.types {

@@ -11,23 +11,23 @@ use crate::base::failure::{Failure, Result};
 use crate::input::import::Import;
 use crate::rows::Rows;
 
-/// The number of columns that had to become text after which no text of the file is taken as a
-/// date. Each such column costs another read of the file.
+/// The retry limit for wrongly guessed dates. Each such column costs another read of the file, so
+/// after this many we stop guessing dates for the file.
 const MAX_TEXTS: usize = 3;
 
 /// A file in a format other than Parquet.
 pub(super) struct Imported {
     pub(super) format: FileFormat,
-    /// True if we know the format from the first bytes only.
+    /// True if the format was only guessed from the first bytes.
     is_guessed: bool,
     import: Arc<Import>,
-    /// The common types of columns whose types differ between the files.
+    /// The common types of columns with different types across files.
     types: Vec<Field>,
     /// True if the columns share their types with other files.
     is_shared: bool,
-    /// The JSON columns that stay text, because a later row has a text that is not a date.
+    /// The JSON columns kept as text, because a later row turned out not to be a date.
     texts: Mutex<Vec<String>>,
-    /// The file's rows as Parquet, once they were needed.
+    /// The file's rows as Parquet, converted on first use.
     parquet: OnceLock<Arc<dyn Source>>,
 }
 
@@ -45,8 +45,8 @@ impl Imported {
         })
     }
 
-    /// Returns the import for a file with these first bytes. If they show no format, the file is
-    /// read as Parquet, because the error for this case names the format that it seems to have.
+    /// Returns the import for a file with these first bytes. A file of unknown format is read as
+    /// Parquet, because the resulting error has the best guess at the format.
     pub(super) fn guessed(beginning: &[u8], import: &Arc<Import>) -> Option<Self> {
         let imported = Self::of(FileFormat::of_beginning(beginning)?, import)?;
         Some(Self {
@@ -77,8 +77,7 @@ impl Imported {
                     except: texts.clone(),
                 }
             }
-            // This file cannot be read again, or it has been read often enough, so we must not
-            // guess.
+            // We can't read this file again or have done so often enough, so we must not guess.
             _ => JsonDates::IfAllSeen,
         };
         let how = (self.format, self.types.as_slice());
@@ -112,8 +111,8 @@ impl Imported {
         Ok(self.parquet.get_or_init(|| parquet).clone())
     }
 
-    /// Reads the file. If a later row has a text that is not a date in a column that looked like
-    /// dates, reads it again with this column as text.
+    /// Reads the file, starting over with a column as text whenever a later row isn't a date after
+    /// all.
     ///
     /// # Errors
     /// Fails if `read` does.

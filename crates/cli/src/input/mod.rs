@@ -48,17 +48,17 @@ use crate::input::opened::{Footer, LocalFile, OpenFiles};
 use crate::input::pipe::Pipe;
 use crate::rows::Rows;
 
-/// The number of bytes from which we detect a file's format.
+/// The number of bytes for detecting a file's format.
 const BEGINNING: u64 = 256;
 
 /// The path that stands for standard input.
 const STDIN: &str = "-";
 
-/// A file that can be opened any number of times.
+/// An input file of a command. It can be opened any number of times.
 pub(crate) struct Input {
     /// The file's name in output and errors.
     pub(crate) name: String,
-    /// The file's size in bytes, or zero for a pipe whose size is unknown.
+    /// The file's size in bytes, or zero for a pipe of unknown size.
     pub(crate) size: u64,
     data: Data,
     limits: Limits,
@@ -75,10 +75,10 @@ pub(crate) struct Input {
     imported: Option<Imported>,
 }
 
-/// The way in which a command opens its files.
+/// Options for opening a command's files.
 #[derive(Default)]
 pub(crate) struct Opening<'a> {
-    /// The selection of rows, which may rule out files by their paths.
+    /// The selection of rows, which can rule out files by their paths.
     pub(crate) wanted: Option<&'a Wanted>,
     pub(crate) footers: Footers,
     /// The import of files in formats other than Parquet. `None` means that the command refuses
@@ -95,8 +95,8 @@ enum Data {
 }
 
 impl Data {
-    /// Opens an input, and returns its size in bytes. The size of standard input and of other pipes
-    /// is zero, because we do not know it.
+    /// Opens an input, returning its size in bytes. The size is zero if unknown, as for standard
+    /// input and other pipes.
     fn of(path: &Path, name: &str) -> Result<(Self, u64)> {
         let refused = |name: &str, error: &io::Error| Failure::System(format!("{name}: {error}"));
         #[cfg(feature = "remote")]
@@ -121,8 +121,7 @@ impl Data {
         Ok((Self::Pipe(Pipe::new(file)), 0))
     }
 
-    /// Reads a pipe to its end, so that its bytes allow random access. Also returns the size in
-    /// bytes.
+    /// Reads a pipe to its end to allow random access. Also returns the size in bytes.
     fn whole(self, size: u64) -> io::Result<(Self, u64)> {
         let Self::Pipe(pipe) = self else {
             return Ok((self, size));
@@ -139,7 +138,7 @@ impl Data {
         let mut bytes = Vec::new();
         match self {
             Self::Path(path) => {
-                // We ignore an error here, because other reads of the file report it.
+                // We ignore errors here, since other reads of the file report them.
                 fs::File::open(path)
                     .and_then(|file| file.take(BEGINNING).read_to_end(&mut bytes))
                     .ok();
@@ -158,7 +157,7 @@ impl Data {
         bytes
     }
 
-    /// Returns the bytes from the first to the last. The bytes of a pipe can only be read once.
+    /// Returns the bytes for sequential reading. A pipe's bytes can only be read once.
     fn bytes(&self, name: &str) -> Result<read::Bytes> {
         Ok(match self {
             Self::Path(path) => foreign_file::open(path)?,
@@ -205,8 +204,8 @@ fn decryption(path: Option<&Path>, context: &Context) -> Result<Option<FileDecry
 }
 
 impl Input {
-    /// Checks that the file exists. If the input has no random access and may be Parquet, this
-    /// reads all of it. If it is at a URL, this reads its end.
+    /// Checks that the file exists. This reads all of an input without random access if it could be
+    /// Parquet, and the end of a file at a URL.
     fn new(path: &Path, import: Option<&Arc<Import>>, context: &Context) -> Result<Self> {
         let name = name_of(path);
         let named = import.map_or(Ok(None), |import| import.format_of(path))?;
@@ -239,7 +238,7 @@ impl Input {
         })
     }
 
-    /// Creates the input for a file in a folder. This opens nothing, because a folder may have many
+    /// Creates the input for a file in a folder. This opens nothing, since a folder can have many
     /// files.
     fn of_member(
         member: Member,
@@ -279,15 +278,15 @@ impl Input {
         self.imported.is_none()
     }
 
-    /// Returns true if the command sees all rows of the file. If it only needs the first rows of a
-    /// text, it does not.
+    /// Returns true if the command sees all rows of the file. It doesn't if it only needs the first
+    /// rows of a text.
     pub(crate) fn has_all_rows(&self) -> bool {
         let mut imported = self.imported.iter();
         imported.all(Imported::has_all_rows)
     }
 
-    /// Passes the rows of a file that is not Parquet to `take`. If columns turn out to have other
-    /// types, `take` is called again with new rows. Returns `None` for Parquet.
+    /// Passes a non-Parquet file's rows to `take`. If a guessed column type turns out wrong, this
+    /// starts over and calls `take` again with new rows. Returns `None` for Parquet.
     ///
     /// # Errors
     /// See [`Import::rows`]; also fails if `take` does.
@@ -351,8 +350,8 @@ impl Input {
         Ok(file)
     }
 
-    /// Returns the file with the footer that a `_metadata` file has for it. If there are keys, a
-    /// file must have its own footer.
+    /// Returns the file with its footer from a `_metadata` file. With keys, files must use their
+    /// own footers.
     fn known_file(&self, source: &Arc<dyn Source>) -> herringbone::Result<Option<ParquetFile>> {
         let member = self.member.as_ref().filter(|_| self.decryption.is_none());
         member.map_or(Ok(None), |member| member.known_file(source))
@@ -394,8 +393,8 @@ impl Input {
         is_mark(&first) && (!is_mark(&last) || size < 8)
     }
 
-    /// Returns the format that the file's first bytes show, unless it has the Parquet magic bytes
-    /// at either end.
+    /// Detects another format by the file's first bytes, unless either end has the Parquet magic
+    /// bytes.
     pub(crate) fn foreign(&self) -> Option<Foreign> {
         let source = self.source().ok()?;
         let size = source.len();
@@ -439,7 +438,7 @@ impl Input {
         self.decryption.as_ref()
     }
 
-    /// Returns the properties for decryption in the form that the library takes.
+    /// Returns the properties for decryption in the library's form.
     fn seam(&self) -> Option<Arc<dyn Decryption>> {
         let decryption = self.decryption.clone();
         decryption.map(|properties| Arc::new(properties) as Arc<dyn Decryption>)
@@ -458,7 +457,7 @@ impl Input {
         &self.limits
     }
 
-    /// Returns an error of the library in the words of the command.
+    /// Rephrases a library error for the command line.
     pub(crate) fn advised<'a>(&self, error: &'a herringbone::Error) -> Advised<'a> {
         Advised {
             error,
@@ -467,8 +466,8 @@ impl Input {
         }
     }
 
-    /// Returns the directory of a `_metadata` file. The user may name it instead, because the rows
-    /// are in that directory's files.
+    /// Returns the directory of a `_metadata` file, to suggest naming that instead, since its files
+    /// have the rows.
     fn directory(&self) -> Option<String> {
         match self.name.rsplit_once('/') {
             Some((above, "_metadata")) => Some(format!("{above}/")),
@@ -477,19 +476,18 @@ impl Input {
         }
     }
 
-    /// Returns advice about an option that helps against an error at this place of the file.
+    /// Returns advice about an option that helps with an error at this location.
     pub(crate) fn advice(&self, remedy: Remedy, location: &Location) -> Option<String> {
         advice(remedy, location, self.ignores_checksums)
     }
 
-    /// Returns the failure for an error that the library returned about this file.
+    /// Converts a library error about this file.
     pub(crate) fn failure(&self, error: &herringbone::Error) -> Failure {
         Failure::advised(&self.name, &self.advised(error))
     }
 }
 
-/// Returns the files that the command line names, for a command that takes single files. Checks
-/// that they exist.
+/// Returns the command line's files, for a command that takes single files. Checks that they exist.
 ///
 /// # Errors
 /// Fails with [`Failure::System`] if one does not exist, and with [`Failure::Usage`] if one is a
@@ -530,8 +528,8 @@ pub(crate) fn tables(
     Ok(inputs)
 }
 
-/// Returns the files for a command that takes several tables. Directories and patterns are replaced
-/// by their files, except for the files that conditions on partition columns rule out.
+/// Returns the files for a command that takes several tables. Directories and patterns are expanded
+/// to their files, except for files ruled out by conditions on partition columns.
 ///
 /// # Errors
 /// See [`all`] and [`folder::find`](crate::input::folder::find). Also fails with [`Failure::Usage`]
@@ -574,8 +572,8 @@ pub(crate) fn each_table(
     Ok(inputs)
 }
 
-/// Gives text files the types that can hold the values of all of them. Pipes keep their own types,
-/// because they can only be read once.
+/// Gives text files common types that fit all of them. Pipes keep their own types, since they can
+/// only be read once.
 fn share_types(import: &Import, inputs: &mut [Input]) -> Result<()> {
     let is_text = |input: &&mut Input| {
         let is_pipe = matches!(input.data, Data::Pipe(..));
@@ -599,7 +597,7 @@ fn share_types(import: &Import, inputs: &mut [Input]) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the user does not ask for a column of paths for a single file.
+/// Checks that the user doesn't ask for a path column with a single file.
 ///
 /// # Errors
 /// Fails with [`Failure::Usage`] if the user does.
@@ -613,8 +611,7 @@ pub(crate) fn check_no_path_column(wanted: Option<&Wanted>, path: &Path) -> Resu
     }
 }
 
-/// Returns true if a path may also be a column's name, which the user may have given in the wrong
-/// place.
+/// Returns true if a path could also be a column name that the user put in the wrong place.
 fn is_word(path: &Path) -> bool {
     path.extension().is_none() && path.components().count() == 1
 }
@@ -624,7 +621,7 @@ pub(crate) fn by_table(inputs: &[Input]) -> impl Iterator<Item = &[Input]> {
     inputs.chunk_by(Input::is_in_folder_of)
 }
 
-/// Returns true if standard input has bytes for us. A terminal does not, nor does an input that is
+/// Returns true if standard input has bytes for us, that is, if it is neither a terminal nor
 /// closed.
 #[cfg(unix)]
 pub(crate) fn is_piped() -> bool {

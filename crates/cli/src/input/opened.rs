@@ -1,4 +1,4 @@
-//! The local files that a command has open, and the footers that it keeps in memory.
+//! Keeps track of a command's open local files and cached footers.
 
 use std::collections::VecDeque;
 use std::fs::{File, Metadata};
@@ -15,23 +15,23 @@ use herringbone::source::{FileSource, Source};
 use herringbone::{Error, ErrorKind, MetadataHandle, ParquetFile, Result};
 use herringbone_dataset::DatasetReadOptions;
 
-/// The maximum number of local files that are open at once.
+/// The maximum number of local files to keep open at once.
 const MAX_OPEN_FILES: usize = DatasetReadOptions::DEFAULT_MAX_OPEN_FILES;
 
-/// The maximum memory for kept footers, in bytes, including the bytes that were read along with
-/// them. When it is full, the command reads further footers each time it opens their files.
+/// The memory limit for cached footers in bytes, including bytes read along with them. Beyond this,
+/// the command reads a file's footer each time it opens the file.
 const MAX_FOOTER_BYTES: usize = 256 << 20;
 
 /// The open files and kept footers of a command.
 #[derive(Debug, Default)]
 pub(crate) struct OpenFiles {
-    /// The open files, with the one opened first at the front.
+    /// The open files, oldest first.
     open: Mutex<VecDeque<Weak<LocalFile>>>,
     footer_bytes: AtomicUsize,
 }
 
 impl OpenFiles {
-    /// Keeps a file's footer and the bytes that were read along with it, if there is room for them.
+    /// Caches a file's footer and the bytes read along with it, if there is room.
     pub(crate) fn keep(&self, file: &ParquetFile) -> Option<Footer> {
         let (handle, source) = (file.metadata_handle(), file.source().clone());
         let suffix = source.fetch_policy().suffix_bytes.min(source.len());
@@ -44,8 +44,7 @@ impl OpenFiles {
         Some(Footer { source, handle })
     }
 
-    /// Notes that a file was opened. If too many files are open, closes the one that was opened
-    /// first.
+    /// Records an opened file, closing the oldest if too many are open.
     fn add(&self, file: Weak<LocalFile>, most: usize) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.push_back(file);
@@ -58,22 +57,22 @@ impl OpenFiles {
     }
 }
 
-/// A footer, and the file that it belongs to.
+/// A cached footer and its file.
 pub(crate) struct Footer {
     source: Arc<dyn Source>,
     handle: MetadataHandle,
 }
 
 impl Footer {
-    /// Opens the file again without reading its footer. Page indexes are not kept, but belong to
-    /// the returned file, so that memory stays bounded.
+    /// Opens the file again without reading its footer. Page indexes belong to the returned file
+    /// and are not cached, so that memory stays bounded.
     pub(crate) fn open(&self) -> Result<ParquetFile> {
         let handle = self.handle.without_page_indexes();
         ParquetFile::with_metadata(self.source.clone(), handle)
     }
 }
 
-/// A local file. It is closed if too many others are open, and opened again when it is read.
+/// A local file. We close it if too many others are open and reopen it on the next read.
 #[derive(Debug)]
 pub(crate) struct LocalFile {
     path: PathBuf,
@@ -83,7 +82,7 @@ pub(crate) struct LocalFile {
     myself: Weak<Self>,
 }
 
-/// The properties by which we notice that another file, or a later version of this one, is at the
+/// A file's identity, for noticing that it was changed or replaced by another file at the same
 /// path.
 #[derive(Debug, PartialEq, Eq)]
 struct Identity {
@@ -141,7 +140,7 @@ impl LocalFile {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the open file. If it was closed, opens it again.
+    /// Returns the open file, reopening it if necessary.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`] if the file cannot be opened, and with [`ErrorKind::Replaced`]
@@ -201,12 +200,12 @@ mod tests {
         let file = LocalFile::open(&path, &files).unwrap();
         assert_eq!(file.read(0..6).unwrap(), "before");
         let close = || files.add(Weak::new(), 0);
-        // While the file is open, we do not see another one at its path.
+        // While the file is open, we don't notice a replacement.
         fs::remove_file(&path).unwrap();
         assert_eq!(file.read(0..6).unwrap(), "before");
         close();
         assert_eq!(file.read(0..6).unwrap_err().kind(), ErrorKind::Io);
-        // The new file is as long as the old one, so the length alone would not show the change.
+        // The new file has the same length, so the length alone wouldn't reveal the change.
         fs::write(&path, "behold").unwrap();
         assert_eq!(file.read(0..6).unwrap_err().kind(), ErrorKind::Replaced);
         let file = LocalFile::open(&path, &files).unwrap();

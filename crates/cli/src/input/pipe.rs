@@ -38,7 +38,7 @@ impl Pipe {
     }
 }
 
-/// A reader that fails once. It takes the place of a pipe's rest if the first read has failed.
+/// A reader that fails once. It replaces the rest of a pipe after a failed first read.
 struct FailedRead(Option<std::io::Error>);
 
 impl Read for FailedRead {

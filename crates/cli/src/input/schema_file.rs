@@ -17,8 +17,8 @@ use crate::input::{self, Input};
 const MAX_SCHEMA_BYTES: u64 = 64 << 20;
 
 /// Calls `read_parquet` if the file is Parquet. Calls `read_arrow` with the schema if the file is
-/// an Arrow IPC file or stream, or a schema as text. A pipe can only be a schema as text, because
-/// we have to read other files twice.
+/// an Arrow IPC file or stream, or a schema as text. A pipe can only be a schema as text, since we
+/// have to read the other formats twice.
 ///
 /// # Errors
 /// Fails with [`Failure::Data`] if the file is none of these, or if the text has more than 64 MiB.

@@ -1,4 +1,4 @@
-//! A temporary file that holds everything that a command imports.
+//! A temporary file for everything imported by a command.
 
 use std::env;
 use std::io::{self, Write};
@@ -11,8 +11,8 @@ use herringbone::push::FetchPolicy;
 use herringbone::source::{FileSource, Source};
 use herringbone_sort::UnnamedFile;
 
-/// A temporary file to which parts are written one after the other. It is created for the first
-/// part, and exists until the command ends.
+/// A temporary file for several parts, written one after another. It is created for the first part
+/// and exists until the command ends.
 #[derive(Default)]
 pub(crate) struct Spool(Mutex<Option<Open>>);
 
@@ -44,7 +44,7 @@ impl Spool {
     }
 }
 
-/// A part that is being written. It locks the file, so that parts cannot mix.
+/// A part being written. It locks the file, so that parts can't interleave.
 pub(crate) struct Part<'s> {
     file: MutexGuard<'s, Option<Open>>,
     start: u64,

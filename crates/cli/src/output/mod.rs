@@ -26,8 +26,8 @@ pub(crate) struct Output<'a> {
 }
 
 impl Output<'static> {
-    /// Creates the output for standard output. If this is a terminal, text goes through the program
-    /// that the variable PAGER names.
+    /// Creates the output for standard output. On a terminal, text goes through the program in the
+    /// variable PAGER, if set.
     pub(crate) fn stdout() -> Self {
         let stdout = io::stdout();
         let width = stdout
@@ -41,7 +41,7 @@ impl Output<'static> {
         };
         Self {
             is_paged,
-            // A pager may print colour codes instead of colours.
+            // A pager might print colour codes instead of colours.
             has_colors: width.is_some() && !is_paged && has_colors(),
             writer: BufWriter::with_capacity(BUFFER, writer),
             name: STDOUT.into(),
@@ -87,9 +87,8 @@ impl<'a> Output<'a> {
         self.width
     }
 
-    /// Returns the text that `escape` makes of `text` if the output is a terminal, because a file's
-    /// contents must not control the terminal. Otherwise, returns `text` unchanged, because
-    /// programs need the exact bytes.
+    /// Escapes `text` with `escape` on a terminal, because a file's contents must not control the
+    /// terminal. Otherwise, returns `text` unchanged, since programs need the exact bytes.
     pub(crate) fn shown<'t>(&self, text: &'t str, escape: fn(&str) -> String) -> Cow<'t, str> {
         match self.is_terminal() {
             true => escape(text).into(),
@@ -110,8 +109,8 @@ impl<'a> Output<'a> {
         self.write(b"\n")
     }
 
-    /// Flushes all bytes to the system. Call this at the end, because an error can then still be
-    /// reported.
+    /// Flushes all bytes to the system. Call this at the end, while there is still a chance to
+    /// report an error.
     pub(crate) fn flush(&mut self) -> Result<()> {
         self.writer
             .flush()

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::{Child, Command, Stdio};
 
-/// The options for `less`, unless the user has chosen others. With them, it ends at once if
-/// everything fits on the screen, and leaves the text there.
+/// The default options for `less`, which make it quit right away if everything fits on the screen,
+/// leaving the text there.
 const LESS: &str = "FRX";
 
-/// A pager, which the first byte starts. Dropping it waits until it ends.
+/// A pager, started on the first write. Dropping it waits until the user quits.
 pub(crate) struct Pager {
     command: OsString,
     child: Option<Child>,
@@ -25,7 +25,7 @@ impl Pager {
         })
     }
 
-    /// Returns the pager's process, and starts it if necessary.
+    /// Returns the pager's process, starting it if necessary.
     fn started(&mut self) -> io::Result<&mut Child> {
         let child = match self.child.take() {
             Some(child) => child,
@@ -43,8 +43,8 @@ impl Pager {
     }
 }
 
-/// Leaves the first interrupt to the pager, which may use it for its own purposes. A second one
-/// also ends this program.
+/// Leaves the first interrupt to the pager, which might use it for its own purposes. A second
+/// interrupt ends this program too.
 #[cfg(unix)]
 fn leave_interrupts() -> io::Result<()> {
     use signal_hook::consts::SIGINT;
@@ -83,8 +83,8 @@ impl Write for Pager {
 impl Drop for Pager {
     fn drop(&mut self) {
         if let Some(mut child) = self.child.take() {
-            // When its input is closed, the pager knows that the text has ended. It then waits for
-            // the user.
+            // Closing the input tells the pager that the text has ended. It then waits for the
+            // user.
             drop(child.stdin.take());
             child.wait().ok();
         }

@@ -14,19 +14,18 @@ const PATIENCE: Duration = Duration::from_millis(700);
 /// The time between two frames of a spinner.
 const TICK: Duration = Duration::from_millis(200);
 
-/// A bar on standard error, which may also be disabled.
+/// A bar on standard error, possibly disabled.
 pub(crate) struct Progress {
     bar: ProgressBar,
-    /// The time when the work started. `None` if the bar is already visible or is disabled.
+    /// The start time, or `None` if the bar is already visible or disabled.
     waiting: Option<Instant>,
 }
 
 impl Progress {
-    /// Creates a bar up to `total`, whose units are called `unit`. Without a total, the bar only
-    /// counts.
+    /// Creates a bar up to `total`, counted in `unit`. Without a total, the bar only counts up.
     ///
-    /// It appears on a terminal only, and only if the data is written somewhere else, because the
-    /// two would mix.
+    /// The bar only appears on a terminal, and only if the data goes elsewhere, since the two would
+    /// mix.
     pub(crate) fn new(wanted: bool, total: impl Into<Option<u64>>, unit: &str) -> Self {
         Self::of_file(wanted && !io::stdout().is_terminal(), total, unit)
     }
@@ -47,8 +46,8 @@ impl Progress {
         )
     }
 
-    /// Creates a bar for the time until all rows are read and sorted. It does not estimate the time
-    /// left, because writing the rows has another speed.
+    /// Creates a bar for the time until all rows are read and sorted. It doesn't estimate the time
+    /// left, since writing the rows runs at a different speed.
     pub(crate) fn before_sorting(wanted: bool, total: u64, unit: &str) -> Self {
         let template = format!("{{bar:30}} {{human_pos}} of {{human_len}} {unit} read and sorted");
         Self::with(wanted, Some(total), &template)
@@ -66,8 +65,8 @@ impl Progress {
         }
     }
 
-    /// Creates a bar for `verify`, which prints findings on the same terminal. It counts the bytes
-    /// of column chunks rather than the chunks, because these differ in size.
+    /// Creates a bar for `verify`, which prints findings on the same terminal. It counts bytes
+    /// rather than column chunks, because chunks vary in size.
     pub(crate) fn of_check(wanted: bool, file: &ParquetFile, size: u64) -> CheckProgress {
         let sizes = chunk_sizes(file, size);
         CheckProgress {
@@ -90,13 +89,13 @@ impl Progress {
     }
 }
 
-/// The progress of writing sorted rows, in bytes. There is no total, because it is only known at
-/// the end.
+/// The progress of writing sorted rows, in bytes. There is no total, since we only know it at the
+/// end.
 #[derive(Clone, Default)]
 pub(crate) struct BytesWritten(Arc<Mutex<Option<Progress>>>);
 
 impl BytesWritten {
-    /// Shows the bytes that are written from now on.
+    /// Shows bytes written from now on.
     pub(crate) fn show(&self, wanted: bool) {
         let template = "{spinner} writing sorted rows: {human_pos} bytes in {elapsed}";
         let mut progress = Progress::with(wanted, None, template);
@@ -127,14 +126,14 @@ impl BytesWritten {
 /// The progress of `verify`.
 pub(crate) struct CheckProgress {
     progress: Progress,
-    /// The sizes of the column chunks that are left.
+    /// The sizes of the remaining column chunks.
     sizes: IntoIter<u64>,
-    /// The number of column chunks that were checked.
+    /// The number of column chunks checked so far.
     chunks: u64,
 }
 
 impl CheckProgress {
-    /// Sets the number of column chunks that were checked.
+    /// Sets the number of column chunks checked so far.
     pub(crate) fn advance_to(&mut self, chunks: u64) {
         let done = chunks.saturating_sub(self.chunks);
         self.chunks = chunks;
@@ -142,14 +141,14 @@ impl CheckProgress {
         self.progress.add(done);
     }
 
-    /// Prints something while the bar is hidden, so that the bar does not cut it.
+    /// Hides the bar while printing, so that the two don't mix.
     pub(crate) fn hidden<T>(&self, print: impl FnOnce() -> T) -> T {
         self.progress.bar.suspend(print)
     }
 }
 
-/// Returns the size of each column chunk, in the order in which they are checked. If the sizes add
-/// up to more than the file's size, they are wrong, so we cap them.
+/// Returns each column chunk's size, in checking order. If they add up to more than the file's size
+/// they must be wrong, so we cap them.
 fn chunk_sizes(file: &ParquetFile, size: u64) -> Vec<u64> {
     let (metadata, leaves) = (file.metadata(), file.parquet_schema().leaves().len());
     let mut left = size;
@@ -168,7 +167,7 @@ fn chunk_sizes(file: &ParquetFile, size: u64) -> Vec<u64> {
 }
 
 impl Drop for Progress {
-    /// Removes the bar, so that an error message does not follow it on the same line.
+    /// Removes the bar, so that an error message doesn't end up on the same line.
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

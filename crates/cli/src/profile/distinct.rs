@@ -1,22 +1,21 @@
-//! Counts different values. The count is exact for few values, and an estimate for many.
+//! Counts distinct values, exactly for few values and approximately for many.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 
-/// The number of different values up to which the count is exact.
+/// The maximum number of distinct values to count exactly.
 const EXACT: usize = 4096;
 
 /// The number of hash bits that select a register. The standard error is 1.04 / √2^14, which is 0.8
 /// %.
 const BITS: u32 = 14;
 
-/// A counter of different values whose size is bounded. It uses HyperLogLog by Flajolet and others,
-/// corrected for small counts.
+/// A distinct counter in bounded memory. It uses HyperLogLog by Flajolet and others, corrected for
+/// small counts.
 #[derive(Debug, Default)]
 pub(crate) struct Distinct {
     few: HashSet<u64>,
-    /// The longest run of zeros that each register has seen. This is empty as long as there are few
-    /// values.
+    /// The longest run of zeros per register, or empty while we still count exactly.
     registers: Vec<u8>,
 }
 
@@ -45,7 +44,7 @@ impl Distinct {
         }
     }
 
-    /// Returns the number of different values, and true if it is exact.
+    /// Returns the number of distinct values with a flag, true if it is exact.
     pub(crate) fn count(&self) -> (u64, bool) {
         if self.registers.is_empty() {
             return (self.few.len() as u64, true);

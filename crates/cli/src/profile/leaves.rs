@@ -1,4 +1,4 @@
-//! Takes columns apart into their leaves.
+//! Flattens columns into their leaves.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use herringbone_filter::select;
 
 use crate::base::failure::{Failure, Result};
 
-/// A column without fields, or a field inside a column that has none of its own.
+/// A column or nested field without fields of its own.
 pub(crate) struct Leaf {
-    /// The names from the column down. Groups that only form a list or a map are left out, because
-    /// users do not name them.
+    /// The names from the column down. Groups that only form a list or a map are left out, since
+    /// users don't name them.
     pub(crate) path: Vec<String>,
     pub(crate) field: FieldRef,
     /// The values of all rows, or all elements if the leaf is in a list.
@@ -85,8 +85,7 @@ fn push(
     }
 }
 
-/// Returns the elements of fixed-size lists. A null list also has elements in the array, but they
-/// are not values, so we remove them.
+/// Returns the elements of fixed-size lists, dropping the meaningless elements of null lists.
 fn items_of_lists(array: &ArrayRef) -> Result<ArrayRef> {
     let lists = array.as_fixed_size_list();
     let items = lists.values();
@@ -108,7 +107,7 @@ fn ends<O: TryInto<usize> + Copy>(offsets: &[O]) -> (usize, usize) {
     (at(offsets.first()), at(offsets.last()))
 }
 
-/// Returns an array that is also null wherever the struct around it is null.
+/// Returns the array with the enclosing struct's nulls applied.
 fn within(array: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<ArrayRef> {
     let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) else {
         return Ok(array.clone());

@@ -1,5 +1,4 @@
-//! Makes equal floating-point numbers identical. Both zeros then count as the same value, and so do
-//! all NaNs.
+//! Normalizes floating-point numbers, so that both zeros count as the same value, as do all NaNs.
 
 use std::sync::Arc;
 
@@ -9,8 +8,8 @@ use herringbone_arrow::array::types::{Float16Type, Float32Type, Float64Type};
 use herringbone_arrow::array::{Array as _, ArrayRef, make_array};
 use herringbone_arrow::schema::DataType;
 
-/// Returns an array in which each zero is 0.0 and all NaNs are the same one, because conditions
-/// take these as equal. An array of another type is returned unchanged.
+/// Returns the array with -0.0 replaced by 0.0 and all NaNs by the same NaN, since conditions treat
+/// these as equal. Arrays of other types are returned unchanged.
 pub(crate) fn one_per_number(array: &ArrayRef) -> ArrayRef {
     macro_rules! floats {
         ($type:ident, $native:ident) => {{

@@ -2,8 +2,8 @@
 
 use crate::base::random::Random;
 
-/// The number of values up to which quantiles are exact. If there are more, this is the size of a
-/// random sample, in which a quantile's rank is off by 0.4 % on average.
+/// The maximum number of values for exact quantiles. Beyond this, we keep a random sample of this
+/// size, where a quantile's rank is off by 0.4 % on average.
 const SAMPLE: usize = 16_384;
 
 /// The mean, the standard deviation and quantiles of numbers, computed in bounded memory.
@@ -11,7 +11,7 @@ const SAMPLE: usize = 16_384;
 pub(crate) struct Spread {
     count: u64,
     sum: f64,
-    /// The mean of the numbers that were added so far.
+    /// The mean of the numbers so far.
     running_mean: f64,
     /// The sum of the squared differences from the mean.
     squares: f64,
@@ -22,10 +22,10 @@ pub(crate) struct Spread {
 /// Quantiles of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Quantiles {
-    /// The value below which 5 % of the numbers are.
+    /// The 5th percentile.
     pub(crate) p5: f64,
     pub(crate) median: f64,
-    /// The value below which 95 % of the numbers are.
+    /// The 95th percentile.
     pub(crate) p95: f64,
     /// False if the quantiles describe a sample.
     pub(crate) are_exact: bool,
@@ -49,7 +49,7 @@ impl Spread {
     pub(crate) fn add(&mut self, number: f64) {
         self.count += 1;
         self.sum += number;
-        // We use Welford's method, because it does not lose digits to large sums of squares.
+        // Welford's method doesn't lose digits to large sums of squares.
         let difference = number - self.running_mean;
         self.running_mean += difference / self.count as f64;
         self.squares += difference * (number - self.running_mean);
@@ -60,8 +60,8 @@ impl Spread {
             self.sample.push(number);
             return;
         }
-        // We replace a random number in the sample with a probability that gives each number the
-        // same chance to stay in it.
+        // Reservoir sampling: replace a random entry with a probability that gives each number the
+        // same chance of ending up in the sample.
         let place = usize::try_from(self.random.below(self.count));
         if let Some(slot) = place.ok().and_then(|place| self.sample.get_mut(place)) {
             *slot = number;
@@ -73,13 +73,13 @@ impl Spread {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }
 
-    /// Returns the standard deviation of a sample, whose divisor is the count minus one.
+    /// Returns the sample standard deviation, that is, with the count minus one as divisor.
     pub(crate) fn deviation(&self) -> Option<f64> {
         (self.count > 1).then(|| (self.squares / (self.count - 1) as f64).sqrt())
     }
 
-    /// Returns the quantiles. A quantile between two numbers is interpolated. NaNs do not count,
-    /// because they have no rank.
+    /// Returns the quantiles. Values between two numbers are interpolated. NaNs don't count, since
+    /// they have no rank.
     pub(crate) fn quantiles(&self) -> Option<Quantiles> {
         let mut sorted = self.sample.clone();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -92,12 +92,12 @@ impl Spread {
     }
 }
 
-/// Returns the value at a rank between 0 and 1 in sorted numbers.
+/// Returns the value at a rank from 0 to 1 in sorted numbers.
 fn quantile(sorted: &[f64], rank: f64) -> Option<f64> {
     let place = rank * sorted.len().checked_sub(1)? as f64;
     let below = *sorted.get(place.floor() as usize)?;
     let above = *sorted.get(place.ceil() as usize)?;
-    // Interpolation between equal infinities would give NaN.
+    // Interpolating between equal infinities would give NaN.
     Some(match below == above {
         true => below,
         false => below + (above - below) * place.fract(),

@@ -26,14 +26,13 @@ pub(crate) struct Summary {
     /// The number of nulls.
     pub(crate) nulls: u64,
     distinct: Distinct,
-    /// Converts values to bytes that sort like the values. `None` if the type does not have an
-    /// order.
+    /// Encodes values as bytes with the same sort order, or `None` for types without an order.
     order: Option<RowConverter>,
     min: Option<(OwnedRow, ArrayRef)>,
     max: Option<(OwnedRow, ArrayRef)>,
     /// The mean and the quantiles of numbers, or of text lengths in bytes.
     spread: Spread,
-    /// The value that was added last.
+    /// The most recent value.
     last: Option<OwnedRow>,
     /// True if no value is less than the one before it.
     ascends: bool,
@@ -131,7 +130,7 @@ impl Summary {
         Ok(())
     }
 
-    /// Returns the number of different values, without null, and true if it is exact.
+    /// Returns the number of distinct non-null values with a flag, true if it is exact.
     pub(crate) fn distinct(&self) -> (u64, bool) {
         self.distinct.count()
     }
@@ -146,8 +145,8 @@ impl Summary {
         self.max.as_ref().map(|(_, array)| array)
     }
 
-    /// Returns `ascending` or `descending` if the values are in this order. If there are nulls, or
-    /// all values are equal, no order is returned.
+    /// Returns `ascending` or `descending` if the values are sorted, or `None` if there are nulls
+    /// or all values are equal.
     pub(crate) fn sorted(&self) -> Option<&'static str> {
         let (min, max) = (self.min.as_ref()?, self.max.as_ref()?);
         let is_plain = self.nulls == 0 && !self.is_in_list && min.0 != max.0;
@@ -173,7 +172,7 @@ impl Summary {
         self.spread.quantiles().filter(|_| !self.is_length())
     }
 
-    /// Returns true if the mean is a mean of lengths.
+    /// Returns true if the mean is about text lengths.
     pub(crate) fn is_length(&self) -> bool {
         let data_type = value_type(self.field.data_type());
         data_type.is_string() || data_type.is_binary()
@@ -187,8 +186,7 @@ fn value_type(data_type: &DataType) -> &DataType {
     }
 }
 
-/// Calls `take` with each number, or with each text's length in bytes. Values of other types are
-/// not measured.
+/// Calls `take` with each number, or with each text's length in bytes. Other types have no measure.
 fn each_measure(array: &ArrayRef, take: &mut dyn FnMut(f64)) {
     fn numbers<T: ArrowPrimitiveType>(
         array: &ArrayRef,

@@ -5,14 +5,14 @@ use std::hash::BuildHasher as _;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-/// The memory that an entry takes in addition to its text, in bytes.
+/// An entry's memory overhead on top of its text, in bytes.
 const ENTRY: usize = 48;
 
-/// The smallest number of candidates among which the most frequent texts are selected at once.
+/// The minimum number of candidates to collect before each selection of the most frequent texts.
 const CANDIDATES: usize = 1024;
 
-/// Texts, and how often each occurs. All texts share one buffer, because many of them may differ,
-/// and each would need an allocation of its own otherwise.
+/// Counts occurrences of texts. All texts share one buffer, which saves an allocation per text if
+/// many are distinct.
 #[derive(Default)]
 pub(crate) struct Tally {
     hashes: DefaultHashBuilder,
@@ -21,7 +21,7 @@ pub(crate) struct Tally {
     text: String,
 }
 
-/// A place in the hash table. It keeps half of the hash, because a smaller table has fewer cache misses.
+/// A hash table slot. It only keeps half of the hash, since a smaller table has fewer cache misses.
 struct Slot {
     hash: u32,
     /// The index of the entry.
@@ -29,7 +29,7 @@ struct Slot {
 }
 
 struct Entry {
-    /// The position in the buffer at which the text ends.
+    /// The text's end offset in the buffer.
     end: usize,
     count: u64,
 }
@@ -70,7 +70,7 @@ impl Tally {
         Some(at)
     }
 
-    /// Returns the number of different texts.
+    /// Returns the number of distinct texts.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -87,14 +87,13 @@ impl Tally {
         entry.map_or(("", 0), |(text, count)| (text.unwrap_or_default(), count))
     }
 
-    /// Returns the places of the most frequent texts. If texts are equally frequent, the one that
-    /// sorts first comes first.
+    /// Returns the indexes of the most frequent texts, breaking ties in sort order.
     pub(crate) fn most(&self, limit: usize) -> Vec<usize> {
         let order = |a: &usize, b: &usize| rank(self.get(*a), self.get(*b));
         let room = limit.saturating_mul(2).max(CANDIDATES);
         let mut best: Vec<usize> = Vec::new();
-        // Texts after this one are not among the best. Most of them need no more than this comparison, and it reads
-        // them in the order of their memory.
+        // The worst candidate still in the running. Most texts are ruled out by this single
+        // comparison, which also reads them in memory order.
         let mut last = None;
         for at in 0..self.entries.len() {
             if last.is_some_and(|last| rank(last, self.get(at)).is_lt()) {
@@ -113,17 +112,17 @@ impl Tally {
     }
 }
 
-/// Returns the order of two texts with their counts.
+/// Compares two texts with their counts.
 fn rank((a, more): (&str, u64), (b, less): (&str, u64)) -> Ordering {
     less.cmp(&more).then_with(|| a.cmp(b))
 }
 
-/// Returns the hash that the table uses. It takes places from the low bits, and tags from the high ones.
+/// Returns the hash for the table, with slot indexes in the low bits and tags in the high bits.
 fn spread(hash: u32) -> u64 {
     u64::from(hash) << 32 | u64::from(hash)
 }
 
-/// Returns an entry and where its text starts.
+/// Returns an entry and its text's start offset.
 fn place(entries: &[Entry], at: usize) -> (usize, Option<&Entry>) {
     let before = at.checked_sub(1).and_then(|before| entries.get(before));
     (before.map_or(0, |before| before.end), entries.get(at))

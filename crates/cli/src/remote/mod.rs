@@ -18,10 +18,10 @@ use crate::input::context::Context;
 
 pub(crate) use upload::{Upload, Uploads};
 
-/// The name that every object has in the errors of requests. The command adds the file's own name.
+/// The placeholder for objects in request errors. The command adds the file's own name.
 const SERVER: &str = "the server";
 
-/// The maximum number of keys that a note names.
+/// The maximum number of keys to name in a note.
 const NAMED: usize = 3;
 
 /// Finds the store that a URL belongs to.
@@ -37,7 +37,7 @@ fn usage(error: &Error) -> Failure {
     Failure::Usage(error.message().to_owned())
 }
 
-/// Opens the object at a URL, by reading its end.
+/// Opens the object at a URL, reading its end.
 ///
 /// # Errors
 /// Fails with [`Failure::Usage`] if the URL is wrong, and with [`Failure::System`] if a request
@@ -50,7 +50,7 @@ pub(crate) fn open(url: &Path) -> Result<Arc<RemoteSource>> {
         .map_err(|error| Failure::parquet(&name_of(url), &error))
 }
 
-/// Opens the object at a URL for reading it from its first byte to its last.
+/// Opens the object at a URL for sequential reading.
 ///
 /// # Errors
 /// See [`open`].
@@ -70,7 +70,7 @@ impl Bucket {
         location(url).map(Self)
     }
 
-    /// Lists the objects, and opens them as a dataset. Writes a note about keys that are left out.
+    /// Lists the objects and opens them as a dataset, noting any skipped keys.
     ///
     /// # Errors
     /// Fails if the store does, or if the objects are not a dataset.

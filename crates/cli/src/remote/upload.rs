@@ -14,8 +14,8 @@ use crate::base::url::name_of;
 use crate::save::interrupt::{Unfinished, uninterrupted};
 use crate::save::target::exists;
 
-/// The maximum byte count of small parts that wait in memory for a command's other parts. Beyond
-/// it, parts wait in the store.
+/// The memory limit for small parts held until a command's other parts are complete, in bytes.
+/// Beyond this, parts are held in the store.
 const MAX_HELD: u64 = 64 << 20;
 
 /// An upload. Its object does not appear unless the upload is [completed](Self::complete).
@@ -26,13 +26,14 @@ pub(crate) struct Upload {
     output: RemoteOutput,
 }
 
-/// The finished uploads of a command, whose objects should appear together.
+/// A command's pending uploads, held back so that all objects appear together.
 #[derive(Clone, Default)]
 pub(crate) struct Uploads(Arc<Mutex<Vec<Upload>>>);
 
 impl Uploads {
-    /// Makes an upload wait for the others. If it is large, it does so in the store, with all of
-    /// its bytes sent. A web server takes an object in one request, so that this cannot wait.
+    /// Holds back an upload until all others are complete. A large upload is held in the store,
+    /// with all bytes sent. An upload to a web server can't be held back, since it is a single
+    /// request.
     ///
     /// # Errors
     /// See [`Upload::complete`].
@@ -59,7 +60,7 @@ impl Uploads {
         Ok(())
     }
 
-    /// Makes all objects appear. If one cannot, we delete the new ones that already did.
+    /// Makes all objects appear. If one fails, we delete the new objects that already appeared.
     ///
     /// # Errors
     /// See [`Upload::complete`].
@@ -84,7 +85,7 @@ impl Uploads {
 }
 
 impl Upload {
-    /// Checks that the object may be written, and starts to collect its bytes.
+    /// Checks that writing the object is allowed and starts collecting its bytes.
     ///
     /// # Errors
     /// Fails with [`Failure::Usage`] if the URL is wrong, or if the object exists and must not be
@@ -107,7 +108,7 @@ impl Upload {
         })
     }
 
-    /// Sends the rest of the bytes, and makes the object appear.
+    /// Sends the remaining bytes and makes the object appear.
     ///
     /// # Errors
     /// Fails with [`Failure::Usage`] if another object has taken the name in the meantime, and with

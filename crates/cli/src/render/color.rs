@@ -1,11 +1,11 @@
-//! Colours tables on a terminal. The header is bold. Nulls are faint, which distinguishes them from
-//! a text `null`.
+//! Colours tables on a terminal. The header is bold. Nulls are faint, to tell them from a text
+//! `null`.
 
 const BOLD: &str = "\u{1b}[1m";
 const FAINT: &str = "\u{1b}[2m";
 const RESET: &str = "\u{1b}[0m";
 
-/// The character with which the line below the header begins.
+/// The first character of the line below the header.
 const BELOW_HEADER: char = '╞';
 
 /// The characters on both sides of a cell.

@@ -1,4 +1,4 @@
-//! The sink that prints a command's rows in the format that the user wants.
+//! Prints a command's rows in the chosen format.
 
 use std::io::Write;
 
@@ -22,7 +22,7 @@ pub(crate) struct Sink<'o, 'w> {
     lost: LostTypes,
     /// The number of rows written so far.
     rows: u64,
-    /// A note about the columns' names, if there is a reason for one.
+    /// A note about the column names, if they need one.
     pub(crate) note: Option<String>,
 }
 
@@ -105,8 +105,8 @@ impl<'o, 'w> Sink<'o, 'w> {
         self.rows
     }
 
-    /// Ends the output, by printing the rest of a table or writing a stream's end marker. Returns
-    /// the types of variants that the text has lost.
+    /// Ends the output by printing the rest of a table or a stream's end marker. Returns the
+    /// variant types lost in the text.
     pub(crate) fn finish(self) -> Result<LostTypes> {
         match self.to {
             To::Table(mut rows, output) => rows.finish(output)?,
@@ -123,7 +123,7 @@ impl<'o, 'w> Sink<'o, 'w> {
 }
 
 impl To<'_, '_> {
-    /// Writes a batch. Returns the types of variants that the text has lost.
+    /// Writes a batch. Returns the variant types lost in the text.
     fn write(&mut self, batch: &RecordBatch) -> Result<LostTypes> {
         match self {
             Self::Table(rows, output) => rows.write(batch, output),
@@ -160,8 +160,8 @@ impl TextOutput for Output<'_> {
     }
 }
 
-/// Starts an IPC stream. Each row group may have another dictionary. A stream can cope with this,
-/// because a later dictionary may replace an earlier one, which an IPC file does not allow. The
+/// Starts an IPC stream. Each row group can have its own dictionary, which is fine for a stream,
+/// since a later dictionary is allowed to replace an earlier one (unlike in an IPC file). The
 /// writer sends a dictionary whenever it changes.
 fn stream<'o, 'w>(
     schema: &Schema,

@@ -3,9 +3,9 @@
 //! Tables are printed in blocks of [`BLOCK_ROWS`] rows, each with its own header, so that memory
 //! does not depend on the file's length. Cells are truncated to [`CELL_CHARACTERS`] characters.
 //! Control characters are escaped, because a file's contents must not control the terminal. On a
-//! terminal, each row is one line. Numbers and dates are never cut, because they would be misread,
-//! and other cells are only cut if necessary. If a terminal does not have room for all columns, we
-//! show the ones at both ends and count the others.
+//! terminal, each row is one line. Numbers and dates are never cut, because they would be misread.
+//! Other cells are only cut if necessary. If there isn't room for all columns, we show the first
+//! and last columns and count the others.
 
 mod fit;
 
@@ -25,16 +25,16 @@ use fit::Ends;
 
 /// The number of rows in one table.
 const BLOCK_ROWS: usize = 1000;
-/// The maximum number of characters that we show of a cell.
+/// The maximum number of characters to show of a cell.
 const CELL_CHARACTERS: usize = 72;
 /// The cell that stands for a null. A text `null` is shown in quotes.
 pub(super) const NULL: &str = "null";
 
-/// The rows that are collected for the next table.
+/// Collects rows for the next table.
 pub(crate) struct Rows {
     schema: SchemaRef,
     block: Vec<Vec<String>>,
-    /// The columns to show. They are chosen for the first table, and the next ones have the same.
+    /// The columns to show, chosen for the first table and reused for all others.
     layout: Option<Layout>,
     /// The number of rows so far.
     count: u64,
@@ -51,8 +51,8 @@ impl Rows {
         }
     }
 
-    /// Adds the rows of `batch`, and prints each table that is complete. Returns the types of
-    /// variants that the text has lost.
+    /// Adds the rows of `batch`, printing each complete table. Returns the variant types lost in
+    /// the text.
     pub(crate) fn write(
         &mut self,
         batch: &RecordBatch,
@@ -120,7 +120,7 @@ impl Rows {
 /// The columns of a table, with their widths.
 struct Layout {
     ends: Ends,
-    /// The widths of the columns that are shown. This is empty if no cell has to be cut.
+    /// The widths of the shown columns, or empty if no cell has to be cut.
     widths: Vec<usize>,
 }
 
@@ -168,7 +168,7 @@ fn layout(schema: &Schema, rows: &[Vec<String>], width: Option<u16>) -> Layout {
     }
 }
 
-/// Returns true if a value is still of use without its end.
+/// Returns true if a value is still useful with its end cut off.
 fn may_be_cut(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, values) => may_be_cut(values),
@@ -184,15 +184,15 @@ pub(crate) struct Header<'a> {
     pub(crate) names: &'a [&'a str],
     /// The keys of the items' JSON that become the columns of CSV.
     pub(crate) keys: &'a [&'a str],
-    /// The indexes of columns with numbers. Numbers and times are not cut in other columns either.
+    /// The indexes of numeric columns. Note that numbers and times are never cut in other columns
+    /// either.
     pub(crate) numbers: &'a [usize],
-    /// The indexes of columns that we may leave out if the terminal is too narrow. The first one is
-    /// left out first.
+    /// The indexes of optional columns, to leave out in this order if the terminal is too narrow.
     pub(crate) spare: &'a [usize],
 }
 
-/// Prints a list. On a terminal, each item is one line. If this needs more room, we cut text and
-/// leave out columns. A line after the list names the columns that were left out.
+/// Prints a list. On a terminal, each item is one line. If there isn't enough room, we cut text and
+/// leave out columns. A line after the list names the missing columns.
 pub(crate) fn print_list(
     header: &Header<'_>,
     rows: Vec<Vec<String>>,
@@ -289,7 +289,7 @@ fn cell(field: &Field, column: &(dyn Value + '_), row: usize) -> String {
     shown(&cell_text(field, column, row))
 }
 
-/// Returns a cell's text. A time has no zeros at its end, and the text `null` is in quotes.
+/// Returns a cell's text. Times lose their trailing zeros, and the text `null` gets quotes.
 pub(crate) fn cell_text(field: &Field, column: &(dyn Value + '_), row: usize) -> String {
     if column.is_null(row) {
         return NULL.into();
@@ -305,7 +305,7 @@ pub(crate) fn cell_text(field: &Field, column: &(dyn Value + '_), row: usize) ->
     }
 }
 
-/// Returns a time without zeros at its end, and with a blank between date and time.
+/// Returns a time without trailing zeros and with a blank between date and time.
 fn short_time(text: &str) -> String {
     let text = text.replacen('T', " ", 1);
     let Some((whole, rest)) = text.split_once('.') else {
@@ -332,7 +332,7 @@ pub(crate) fn shown(text: &str) -> String {
         push_printable(&mut out, character);
     }
     if out != start && start.contains('\\') {
-        // A backslash in the text would look like the beginning of an escape, so we escape it too.
+        // A backslash would look like the start of an escape, so we escape it too.
         out.clear();
         for character in start.chars() {
             match character {

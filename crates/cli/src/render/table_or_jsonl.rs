@@ -11,10 +11,10 @@ use crate::output::Output;
 pub(crate) use crate::render::table::Header;
 use crate::render::table::print_list;
 
-/// The number of lines in one table, which bounds the memory for a long list.
+/// The number of lines per table. This bounds the memory for a long list.
 const BLOCK_LINES: usize = 1000;
 
-/// A list that is being printed.
+/// A list being printed.
 pub(crate) struct Listing<'o, 'w> {
     format: ListFormat,
     header: Header<'static>,
@@ -39,8 +39,7 @@ impl<'o, 'w> Listing<'o, 'w> {
         }
     }
 
-    /// Adds a line. Only one of the closures is called, because a format needs either the cells or
-    /// the JSON.
+    /// Adds a line. We only call one of the closures, since a format needs either cells or JSON.
     pub(crate) fn line(
         &mut self,
         cells: impl FnOnce() -> Vec<String>,
@@ -64,7 +63,7 @@ impl<'o, 'w> Listing<'o, 'w> {
         }
     }
 
-    /// Prints a line of CSV. Before the first one, prints the columns' names.
+    /// Prints a CSV line, preceded by the header if it's the first.
     pub(crate) fn fields<N: AsRef<str>>(&mut self, fields: &[String], names: &[N]) -> Result<()> {
         if !self.begun {
             self.begun = true;
@@ -96,8 +95,8 @@ impl<'o, 'w> Listing<'o, 'w> {
     }
 }
 
-/// Returns a value as a CSV field. An empty text is in quotes, which distinguishes it from the
-/// empty field of an unknown value or null.
+/// Returns a value as a CSV field. An empty text gets quotes, to tell it from the empty field of an
+/// unknown value or null.
 pub(crate) fn field(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
@@ -141,7 +140,7 @@ pub(crate) fn by_file(
     Ok(())
 }
 
-/// Returns the format that the user asked for, or the default one for this output.
+/// Returns the requested format, or the default for this output.
 pub(crate) fn format(asked: Option<ListFormat>, output: &Output<'_>) -> ListFormat {
     asked.unwrap_or(match output.is_terminal() {
         true => ListFormat::Table,

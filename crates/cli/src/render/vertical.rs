@@ -1,4 +1,4 @@
-//! Prints rows with a line for each value, which suits rows with many columns.
+//! Prints rows with a line for each value, which works well for rows with many columns.
 
 use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
@@ -41,7 +41,7 @@ impl Rows {
         }
     }
 
-    /// Writes each row of `batch`. Returns the types of variants that the text has lost.
+    /// Writes each row of `batch`. Returns the variant types lost in the text.
     pub(crate) fn write(
         &mut self,
         batch: &RecordBatch,

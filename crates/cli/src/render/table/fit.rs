@@ -2,12 +2,12 @@
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// The width around each cell, which is a space at either side and a line.
+/// The overhead per cell: a space on either side and a line.
 const AROUND: usize = 3;
-/// The width at which cells become readable, although they may be cut.
+/// The minimum width for readable cells, even if they are cut.
 const CELL: usize = 12;
 
-/// The columns that are shown at both ends of a table. The columns between them are left out.
+/// The numbers of columns shown at both ends of a table, leaving out the middle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ends {
     /// The number of columns at the left.
@@ -17,9 +17,9 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Returns the columns that fit in a terminal of `width`, given the widths that they need. If
-    /// not all of them fit, these are the columns at both ends, and another column between them
-    /// counts the others. At least one column is always shown.
+    /// Returns the columns that fit in a terminal of `width`, given their needed widths. If not all
+    /// fit, we keep columns at both ends, plus a column in between that counts the others. We
+    /// always show at least one column.
     pub(super) fn fitting(needs: &[usize], width: usize) -> Self {
         let count = needs.len();
         let left_over = width.saturating_sub(1);
@@ -55,12 +55,12 @@ impl Ends {
         ends
     }
 
-    /// Returns how many of `count` columns are left out.
+    /// Returns the number of columns left out, out of `count`.
     pub(super) fn left_out(self, count: usize) -> usize {
         count - self.left - self.right
     }
 
-    /// Returns the columns at the ends, with `between` in place of the ones that are left out.
+    /// Returns the columns at the ends, with `between` in place of the middle.
     pub(super) fn of<T>(self, mut row: Vec<T>, between: T) -> Vec<T> {
         let left_out = self.left_out(row.len());
         if left_out > 0 {
@@ -75,19 +75,19 @@ pub(super) fn left_out(count: usize) -> String {
     format!("… {count} more")
 }
 
-/// The range of widths that are of use to a column.
+/// The range of useful widths for a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Need {
     /// The width of the column's longest cell. More would be empty space.
     pub(super) most: usize,
-    /// The width at which the column's cells become readable.
+    /// The minimum width for readable cells.
     pub(super) least: usize,
 }
 
 impl Need {
     /// Returns the widths for a column with these header lines and cells. `is_whole` returns true
-    /// for a cell that is of no use without its end. The header may take at most half of the
-    /// terminal, so that a long name leaves room for other columns.
+    /// for cells that must not be cut. The header gets at most half of the terminal, so that a long
+    /// name leaves room for other columns.
     pub(super) fn of<'a>(
         header: &[String],
         cells: impl Iterator<Item = &'a String>,
@@ -109,7 +109,7 @@ impl Need {
         need
     }
 
-    /// Returns widths that leave the header unbroken as long as there is room.
+    /// Returns widths that keep the header on one line if there is room.
     pub(super) fn or_header(self, header: &str) -> Self {
         Self {
             most: self.most.max(header.width()),
@@ -118,8 +118,8 @@ impl Need {
     }
 }
 
-/// Returns column widths that fit in a terminal together. The width that is left goes to columns
-/// with longer cells, always to the narrowest one first.
+/// Distributes a terminal's width among columns. Spare width goes to columns with longer cells,
+/// always to the narrowest first.
 pub(super) fn widths(needs: &[Need], width: usize) -> Vec<usize> {
     let mut widths: Vec<usize> = needs.iter().map(|need| need.least).collect();
     let taken = widths.iter().map(|width| width + AROUND).sum::<usize>() + 1;
@@ -134,7 +134,7 @@ pub(super) fn widths(needs: &[Need], width: usize) -> Vec<usize> {
     widths
 }
 
-/// Cuts a text to a width. If anything is cut, the text ends with `…`.
+/// Cuts text to a width, ending in `…` if anything was cut.
 pub(super) fn cut(text: String, width: usize) -> String {
     if text.width() <= width {
         return text;
@@ -152,8 +152,8 @@ pub(super) fn cut(text: String, width: usize) -> String {
     out
 }
 
-/// Returns the columns of a list that fit in a terminal. We leave out spare columns first, and then
-/// the columns at the right.
+/// Returns the columns of a list that fit in a terminal. We leave out spare columns first, then the
+/// columns on the right.
 pub(super) fn shown(needs: &[Need], spare: &[usize], width: usize) -> Vec<usize> {
     let mut shown: Vec<usize> = (0..needs.len()).collect();
     for left_out in spare.iter().copied().chain((1..needs.len()).rev()) {
