@@ -29,7 +29,7 @@ HABITS = {
     "beside": (r"\bbeside\b", "0", 0.2),
     "one a page, once a file": (
         r"\b(one|once) an? (page|column|row|value|batch|thread|file|chunk|row group|leaf)\b| one an? ", "to 2", 0.3),
-    "tells": (r"\b(tells|told|tell)\b", "to 0.4", 0.4),
+    "tells": (r"\b(tells|told|tell)\b", "to 0.4", 0.8),
     "says": (r"\bsays?\b", "to 0.6", 0.4),
     "where for if": (
         r"\bwhere (it|they|there|that|this|one|a|the|no|all|some|nothing) ?\w* (is|are|has|have|does|do|may|can)\b",
