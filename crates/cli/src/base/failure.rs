@@ -28,8 +28,8 @@ pub(crate) enum Failure {
         /// The complete error message.
         message: String,
     },
-    /// The output already tells the whole story, so we only set this exit code and print no
-    /// message.
+    /// The output already has everything the user needs to know, so we only set this exit code and
+    /// print no message.
     Told(u8),
 }
 

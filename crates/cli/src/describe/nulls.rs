@@ -13,8 +13,8 @@ pub(crate) struct Counts {
 }
 
 /// Returns the counts of a column chunk. Statistics count every slot without a value as a null. In
-/// a list, only the definition level histogram tells a null from an empty or missing list, so the
-/// counts are unknown without it.
+/// a list, only the definition level histogram distinguishes a null from an empty or missing list,
+/// so the counts are unknown without it.
 pub(crate) fn of_chunk(schema: &ParquetSchema, leaf: usize, data: &ColumnMetaData) -> Counts {
     let Some(found) = schema.leaves().get(leaf) else {
         return Counts::default();

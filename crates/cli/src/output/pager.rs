@@ -83,8 +83,7 @@ impl Write for Pager {
 impl Drop for Pager {
     fn drop(&mut self) {
         if let Some(mut child) = self.child.take() {
-            // Closing the input tells the pager that the text has ended. It then waits for the
-            // user.
+            // Closing the input marks the end of the text. The pager then waits for the user.
             drop(child.stdin.take());
             child.wait().ok();
         }

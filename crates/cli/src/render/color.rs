@@ -1,5 +1,5 @@
-//! Colours tables on a terminal. The header is bold. Nulls are faint, to tell them from a text
-//! `null`.
+//! Colours tables on a terminal. The header is bold. Nulls are faint, so that they differ from a
+//! text `null`.
 
 const BOLD: &str = "\u{1b}[1m";
 const FAINT: &str = "\u{1b}[2m";

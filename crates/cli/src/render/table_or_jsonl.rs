@@ -95,8 +95,8 @@ impl<'o, 'w> Listing<'o, 'w> {
     }
 }
 
-/// Returns a value as a CSV field. An empty text gets quotes, to tell it from the empty field of an
-/// unknown value or null.
+/// Returns a value as a CSV field. An empty text gets quotes, since an unknown value or null is an
+/// empty field.
 pub(crate) fn field(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),

@@ -1,4 +1,4 @@
-//! Gathers the facts that a report about a file shows.
+//! Gathers the facts for a report about a file.
 
 use std::collections::BTreeSet;
 
@@ -24,13 +24,13 @@ use crate::input::context::Context;
 use crate::output::progress::Progress;
 use crate::render::table::cell_text;
 
-/// The maximum number of pages whose bounds are shown.
+/// The maximum number of pages shown with bounds.
 pub(super) const PAGES: usize = 20_000;
 
 /// The maximum number of `verify`'s findings in a report.
 const FAULTS: usize = 200;
 
-/// The maximum number of column chunks whose bounds are in a report.
+/// The maximum number of column chunks reported with bounds.
 const BOUNDS: usize = 100_000;
 
 /// The facts about a file.
@@ -52,9 +52,9 @@ pub(crate) struct Facts {
     pub(crate) errors: u64,
     /// The number of warnings that `verify` found.
     pub(crate) warnings: u64,
-    /// The number of pages without a checksum, and of all pages.
+    /// The number of pages without a checksum and the total.
     pub(super) unchecked_pages: (u64, u64),
-    /// True if the report must not contain the file's values.
+    /// True to keep the file's values out of the report.
     pub(super) hides_values: bool,
 }
 
@@ -73,11 +73,10 @@ pub(super) struct Column {
     /// The parts of the path.
     pub(super) names: Vec<String>,
     pub(super) type_: String,
-    /// True if the values have an order. Bounds only help in this case.
+    /// True if the values have an order. Otherwise, bounds don't help.
     pub(super) has_order: bool,
     pub(super) is_int96: bool,
-    /// True if each value is text that consists of digits, and a BIGINT would give back the same
-    /// text.
+    /// True if every value is text in digits that would round-trip through a BIGINT.
     pub(super) is_digits: bool,
     pub(super) is_in_list: bool,
     pub(super) codecs: BTreeSet<String>,
@@ -89,14 +88,14 @@ pub(super) struct Column {
     pub(super) data: u64,
     pub(super) index: u64,
     pub(super) bloom: u64,
-    /// The number of data pages, and how many of them have dictionary keys.
+    /// The number of data pages, in total and with dictionary keys.
     pub(super) pages: Option<(u64, u64)>,
     pub(super) chunks: u64,
     pub(super) chunks_with_index: u64,
     pub(super) chunks_with_bounds: u64,
     pub(super) min: Option<String>,
     pub(super) max: Option<String>,
-    /// True if there are several pages, and each begins at or after the end of the one before it.
+    /// True if there are several pages with ascending bounds that don't overlap.
     pub(super) ascends: bool,
     /// The bounds of each row group.
     pub(super) bounds: Vec<(Option<String>, Option<String>)>,
@@ -104,13 +103,13 @@ pub(super) struct Column {
 }
 
 impl Column {
-    /// Returns the size of everything that the file stores for this column, in bytes.
+    /// Returns the column's total size in the file, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.dictionary + self.data + self.index + self.bloom
     }
 }
 
-/// A page, placed along the file's rows.
+/// A page with its position along the file's rows.
 pub(super) struct PageBox {
     pub(super) first_row: u64,
     pub(super) rows: u64,
@@ -118,7 +117,7 @@ pub(super) struct PageBox {
     pub(super) nulls: Option<u64>,
     pub(super) min: Option<String>,
     pub(super) max: Option<String>,
-    /// The share of the column's range that the page's bounds span, if it is known.
+    /// The share of the column's range covered by the page's bounds, if known.
     pub(super) span: Option<f64>,
 }
 
@@ -214,8 +213,8 @@ impl Facts {
                 + length(chunk.offset_index_length).unwrap_or(0);
             let has_index =
                 chunk.offset_index_offset.is_some() && chunk.column_index_offset.is_some();
-            // The index of a single page would only repeat the bounds in the footer, so a chunk
-            // does not need it.
+            // An index for a single page would only repeat the footer's bounds, so such a chunk
+            // doesn't need one.
             let pages = chunk.meta_data.as_ref().and_then(dictionary_pages);
             let is_one = pages.is_some_and(|(pages, _)| pages <= 1);
             column.chunks_with_index += u64::from(has_index || is_one);
@@ -230,13 +229,13 @@ impl Facts {
             }
         }
         self.bounds(file, leaf, &mut column, pages_left)?;
-        // This finding would reveal something about the values.
+        // This finding would leak something about the values.
         column.is_digits = !self.hides_values && !column.is_in_list && is_digits(file, leaf);
         Ok(column)
     }
 
-    /// Adds the bounds of row groups and pages. We skip bounds that cannot be decoded, because
-    /// `verify` reports them.
+    /// Adds the bounds of row groups and pages. We skip undecodable bounds, since `verify` reports
+    /// them.
     fn bounds(
         &self,
         file: &ParquetFile,
@@ -328,7 +327,7 @@ impl Facts {
                     Severity::Note => {}
                 }
                 match self.faults.len() < FAULTS {
-                    // A message may contain values, so we only show the kind and the place.
+                    // A message can contain values, so we only show the kind and the location.
                     true if self.hides_values => {
                         let location = finding.location.to_string();
                         self.faults
@@ -350,8 +349,8 @@ impl Facts {
     }
 }
 
-/// Returns the type's name as tables of rows show it. If Arrow does not have such a type, returns
-/// the Parquet type.
+/// Returns the type's name as in tables of rows, falling back to the Parquet type if Arrow has no
+/// such type.
 pub(super) fn sql_type(file: &ParquetFile, leaf: usize) -> String {
     let place = Place {
         file,
@@ -359,8 +358,7 @@ pub(super) fn sql_type(file: &ParquetFile, leaf: usize) -> String {
         leaf,
     };
     let element = file.parquet_schema().element(leaf);
-    // Bounds are bytes whatever these bytes mean, so their field does not show that a column has
-    // geometries or JSON.
+    // Bounds are plain bytes, so their field doesn't reveal geometries or JSON.
     match (&element.logical_type, place.value_field()) {
         (Some(LogicalType::Geometry { .. }), _) => "geometry".to_owned(),
         (Some(LogicalType::Geography { .. }), _) => "geography".to_owned(),
@@ -371,8 +369,8 @@ pub(super) fn sql_type(file: &ParquetFile, leaf: usize) -> String {
 }
 
 /// Returns true if a text column has values, and all of them are digits. This reads the column up
-/// to the first other value. If the column cannot be read, we return false, because `verify`
-/// reports the reason.
+/// to the first other value. Returns false for an unreadable column, since `verify` reports the
+/// reason.
 fn is_digits(file: &ParquetFile, leaf: usize) -> bool {
     if !file.parquet_schema().is_text(leaf) {
         return false;
@@ -394,7 +392,7 @@ fn is_digits(file: &ParquetFile, leaf: usize) -> bool {
             Err(_) => return false,
         };
         let mut array = batch.columns().first().cloned();
-        // If the text is inside structs, reading it gives structs.
+        // Reading text inside structs gives structs.
         while let Some(fields) = array.as_ref().and_then(|array| array.as_struct_opt()) {
             array = fields.columns().first().cloned();
         }
@@ -413,8 +411,8 @@ fn is_digits(file: &ParquetFile, leaf: usize) -> bool {
     }
 }
 
-/// Returns true if a text is a number of up to 18 digits without leading zeros. A BIGINT then gives
-/// back the same text.
+/// Returns true if a text is a number of up to 18 digits without leading zeros. Such text
+/// round-trips through a BIGINT.
 fn is_number(text: &str) -> bool {
     let are_digits = text.bytes().all(|byte| byte.is_ascii_digit());
     are_digits && (1..19).contains(&text.len()) && (text == "0" || !text.starts_with('0'))
@@ -478,7 +476,7 @@ struct Order {
     min: ArrayRef,
     max: ArrayRef,
     converter: RowConverter,
-    /// The bounds as bytes that sort like the bounds.
+    /// The lower bounds, encoded as bytes with the same sort order.
     least: Vec<Vec<u8>>,
     greatest: Vec<Vec<u8>>,
 }
@@ -512,7 +510,7 @@ impl Order {
         })
     }
 
-    /// Returns true if each pair of bounds begins at or after the end of the pair before it.
+    /// Returns true if each lower bound is at or after the previous upper bound.
     fn is_ordered(&self) -> bool {
         let next = self.least.iter().skip(1);
         let mut pairs = self.greatest.iter().zip(next);
@@ -542,8 +540,9 @@ impl Order {
         Some(self.max.slice(at, 1))
     }
 
-    /// Returns the share of the column's range that a page's bounds span. We estimate it from the
-    /// first bytes that differ, because values of any type become bytes that sort like them.
+    /// Returns the share of the column's range covered by a page's bounds. This is an estimate from
+    /// the first differing bytes, which works for any type because the encoded bytes have the same
+    /// sort order.
     fn span(&self, pages: &ColumnBounds, at: usize) -> Option<f64> {
         let bytes = |array: &ArrayRef| {
             let one = (at < array.len() && array.is_valid(at)).then(|| array.slice(at, 1))?;

@@ -1,5 +1,5 @@
-//! Findings in sentences. Each names something that makes a file larger or slower than necessary,
-//! and the command that helps.
+//! Findings as sentences. Each one points out something that makes a file larger or slower than
+//! necessary, along with the command to fix it.
 //!
 //! | rule | threshold |
 //! |---|---|
@@ -25,7 +25,7 @@ const MIB: u64 = 1 << 20;
 /// The verb after one name, and after several names.
 const HAVE: (&str, &str) = ("has", "have");
 
-/// A finding, and the command that helps.
+/// A finding and the command to fix it.
 pub(crate) struct Finding {
     /// The name of the finding's rule, for JSON.
     pub(crate) rule: &'static str,
@@ -36,17 +36,17 @@ pub(crate) struct Finding {
 /// The findings about a file.
 pub(crate) struct Findings {
     pub(crate) each: Vec<Finding>,
-    /// The command that mends all findings together, if several of them have a command.
+    /// A single command to fix all findings, if several of them have a command.
     pub(crate) together: Option<String>,
 }
 
-/// The findings of a rule, as sentences with the changes that help.
+/// A rule's findings, as sentences with the changes to make.
 type Found = Vec<(String, Vec<Change>)>;
 
-/// A function that finds everything in a file that breaks one rule.
+/// A function that checks a file for one rule.
 type Rule = fn(&Facts, &mut Found);
 
-/// All rules, with the most important ones first.
+/// All rules, most important first.
 const RULES: [(&str, Rule); 12] = [
     ("abandoned_dictionary", abandoned_dictionaries),
     ("small_row_groups", small_row_groups),
@@ -91,8 +91,8 @@ fn percent(part: u64, all: u64) -> String {
     format!("{:.0} %", part as f64 / all.max(1) as f64 * 100.0)
 }
 
-/// Returns how many columns there are, and a text with their names, which is followed by the verb
-/// `one` or `several`.
+/// Returns the column count and the start of a sentence: the names, followed by the verb `one` or
+/// `several`.
 fn names<'a>(
     columns: impl Iterator<Item = &'a Column>,
     (one, several): (&str, &str),
@@ -240,7 +240,7 @@ fn int96(facts: &Facts, found: &mut Found) {
     if count > 0 {
         let text = format!("{names} INT96, which is deprecated and has no bounds; use a timestamp");
         let whole = int96_columns().filter(|column| column.names.len() == 1);
-        // Readers take INT96 as a local time, like a timestamp without a zone.
+        // Readers treat INT96 as local time, like a timestamp without a zone.
         let casts = whole.map(|column| Change::Cast(column.names.clone(), "timestamp"));
         found.push((text, casts.collect()));
     }
@@ -463,8 +463,8 @@ mod tests {
         none(name, &|facts: &mut Facts| change(&mut facts.columns[0]));
     }
 
-    /// These facts are at the edge of each rule about storage and bounds, on the side that gives no
-    /// finding.
+    /// These facts are at the threshold of each rule about storage and bounds, just inside the
+    /// limit.
     #[test]
     fn thresholds_of_storage_are_those_of_the_table() {
         let sizes = |facts: &mut Facts, bytes: &[u64]| {
@@ -497,8 +497,8 @@ mod tests {
         });
     }
 
-    /// These facts are at the edge of each rule about order, text, pages and nulls, on the side
-    /// that gives no finding.
+    /// These facts are at the threshold of each rule about order, text, pages and nulls, just
+    /// inside the limit.
     #[test]
     fn thresholds_of_values_are_those_of_the_table() {
         none("a declared order", &|facts| {

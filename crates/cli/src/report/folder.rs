@@ -1,5 +1,5 @@
-//! The report about a directory: its files, the columns in which they differ, and sums. It only
-//! reads footers.
+//! The report about a directory, with its files, their differing columns, and totals. It only reads
+//! footers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -15,13 +15,13 @@ use crate::base::shell::word;
 use crate::input::Input;
 use crate::render::table::shown;
 
-/// The average file size, in bytes, below which a directory has too many files.
+/// The minimum average file size in bytes. Below this, a directory has too many small files.
 const SMALL_FILE: u64 = 16 << 20;
 
 /// The maximum number of files in the table.
 const FILES: usize = 1000;
 
-/// The maximum number of differences that a sentence or a cell names.
+/// The maximum number of differences named in a sentence or cell.
 const DIFFERENCES: usize = 3;
 
 /// Columns by path, with their types.
@@ -31,7 +31,7 @@ type Columns = BTreeMap<String, String>;
 pub(crate) struct Folder {
     pub(crate) name: String,
     files: Vec<File>,
-    /// The different schemas that the files have.
+    /// The files' distinct schemas.
     schemas: Vec<Schema>,
 }
 
@@ -48,13 +48,13 @@ struct File {
     schema: usize,
 }
 
-/// Columns that some files share.
+/// A schema shared by some of the files.
 struct Schema {
     columns: Columns,
     files: u64,
 }
 
-/// The differences between a schema and the usual one.
+/// A schema's differences from the most common schema.
 #[derive(Debug, Default, PartialEq)]
 struct Differences {
     missing: Vec<String>,
@@ -123,10 +123,10 @@ impl Folder {
         self.files.iter().map(of).fold(0, u64::saturating_add)
     }
 
-    /// Returns the schema that most files have.
+    /// Returns the most common schema.
     fn usual(&self) -> Option<&Schema> {
-        // `max_by_key` returns the last of several maxima, so we reverse the order to get the first
-        // schema.
+        // `max_by_key` returns the last maximum, so we go backwards to let the first schema win a
+        // tie.
         self.schemas.iter().rev().max_by_key(|schema| schema.files)
     }
 
@@ -177,7 +177,7 @@ impl Folder {
         }
     }
 
-    /// Returns the schemas that differ from the usual one, with the differences.
+    /// Returns all schemas other than the most common, with their differences from it.
     fn differences(&self) -> impl Iterator<Item = (&Schema, Differences)> {
         let usual = self.usual();
         let others = self.schemas.iter();
@@ -218,7 +218,7 @@ impl Folder {
         document(&self.name, &main)
     }
 
-    /// Returns the table of files, with the largest one first.
+    /// Returns the table of files, largest first.
     fn files_table(&self) -> String {
         let mut out = String::from(
             "<div class=\"wide\"><table class=\"sortable\"><thead><tr><th>file</th>\
@@ -262,7 +262,7 @@ impl Folder {
         out
     }
 
-    /// Returns the table of schemas that differ from the usual one.
+    /// Returns the table of schemas other than the most common.
     fn schemas_table(&self) -> String {
         let mut out = String::from(
             "<div class=\"wide\"><table class=\"sortable\"><thead><tr><th>files</th><th>first file</th>\
@@ -325,7 +325,7 @@ fn below<'a>(folder: &str, file: &'a str) -> &'a str {
     rest.and_then(|rest| rest.strip_prefix('/')).unwrap_or(file)
 }
 
-/// Lists the first differences, and counts the others.
+/// Lists the first differences and counts the rest.
 fn first(named: &[String]) -> String {
     let shown = named.get(..DIFFERENCES).unwrap_or(named).join(", ");
     match named.len().saturating_sub(DIFFERENCES) {

@@ -14,8 +14,8 @@ use crate::describe::page::unchecked_pages;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
-/// The script's SHA-256 digest, in base64. The page's policy allows no other script, so that
-/// nothing from a file can run.
+/// The script's SHA-256 digest, in base64. The page's content security policy allows no other
+/// script, so that nothing from a file can run.
 const SCRIPT_DIGEST: &str = "KwQUDrO9uNjP5osECD+6q3xBxFsbJiDJ8MOvSuoDyJY=";
 
 /// Returns the page about a file as HTML.
@@ -50,7 +50,7 @@ pub(crate) fn page(facts: &Facts, findings: &Findings) -> String {
     document(&facts.name, &main)
 }
 
-/// Returns an HTML document, whose parts follow a heading.
+/// Returns an HTML document with a heading above its parts.
 pub(super) fn document(name: &str, main: &str) -> String {
     let name = escaped(&printable(name));
     format!(
@@ -72,7 +72,7 @@ pub(super) fn section(out: &mut String, id: &str, title: &str, content: &str) {
     );
 }
 
-/// Returns names and values that describe a file.
+/// Returns a file's properties as names and values.
 fn summary(facts: &Facts) -> Vec<(&'static str, String)> {
     let codecs: BTreeSet<&str> = facts
         .columns
@@ -99,7 +99,7 @@ fn summary(facts: &Facts) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Appends names and values that describe a file or a directory.
+/// Appends the names and values of a file's or directory's properties.
 pub(super) fn push_summary(out: &mut String, rows: &[(&str, String)]) {
     out.push_str("<dl class=\"summary\">");
     for (name, value) in rows {
@@ -108,7 +108,7 @@ pub(super) fn push_summary(out: &mut String, rows: &[(&str, String)]) {
     out.push_str("</dl>\n");
 }
 
-/// Appends the findings, each with its command, and then the command for all of them.
+/// Appends the findings with their commands, then the command for all of them.
 pub(super) fn push_findings(out: &mut String, findings: &Findings) {
     let mut content = String::new();
     let code = |command: &str| format!("<code>{}</code>", escaped(&printable(command)));
@@ -138,7 +138,7 @@ pub(super) fn push_findings(out: &mut String, findings: &Findings) {
     section(out, "findings", "Findings", &content);
 }
 
-/// Returns a sentence in which names in backticks become code.
+/// Returns a sentence as HTML, turning names in backticks into code.
 fn sentence(text: &str) -> String {
     let mut out = String::new();
     for (at, part) in text.split('`').enumerate() {

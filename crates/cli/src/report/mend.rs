@@ -1,20 +1,20 @@
-//! Composes the command that mends one finding, or all of them together.
+//! Composes the command to fix a single finding or all of them together.
 
 use super::facts::{Column, Facts};
 use crate::base::shell::word;
 
-/// A change to a file that mends a finding.
+/// A change to a file that fixes a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Change {
     /// An option of `rewrite`, with its value.
     Option(&'static str),
-    /// A column that is to be written without its dictionary, because this is of no use.
+    /// A column to write without its useless dictionary.
     WithoutDictionary(Vec<String>),
-    /// A column by which the file is to be sorted.
+    /// A column to sort the file by.
     Sorted(Vec<String>),
-    /// A column that is to get another type.
+    /// A column to cast to another type.
     Cast(Vec<String>, &'static str),
-    /// A column that is to be left out.
+    /// A column to leave out.
     Dropped(Vec<String>),
 }
 
@@ -31,7 +31,7 @@ pub(super) fn command(facts: &Facts, changes: &[Change]) -> Option<String> {
             Change::Sorted(names) => format!("--sort-by {}", word(&path(names))),
             Change::Cast(..) | Change::Dropped(_) => continue,
         };
-        // Two findings may need the same option, which may only be given once.
+        // Two findings can need the same option, but the option is only allowed once.
         if !words.contains(&word) {
             words.push(word);
         }
@@ -40,7 +40,7 @@ pub(super) fn command(facts: &Facts, changes: &[Change]) -> Option<String> {
     if words.is_empty() {
         return None;
     }
-    // A name that begins with a hyphen would be taken for an option.
+    // A name with a leading hyphen would be taken for an option.
     let file = match facts.name.starts_with('-') && facts.name != "-" {
         true => format!("./{}", facts.name),
         false => facts.name.clone(),
@@ -49,7 +49,7 @@ pub(super) fn command(facts: &Facts, changes: &[Change]) -> Option<String> {
     Some(format!("herringbone rewrite {file} OUT.parquet {words}"))
 }
 
-/// Returns the option that casts columns and leaves others out, if there are any.
+/// Returns the option for casting or leaving out columns, if there are any.
 fn columns(facts: &Facts, changes: &[Change]) -> Option<String> {
     let dropped: Vec<&Vec<String>> = changes
         .iter()
@@ -76,7 +76,7 @@ fn columns(facts: &Facts, changes: &[Change]) -> Option<String> {
     Some(format!("-c {}", word(&items.join(", "))))
 }
 
-/// Lists the remaining columns in their order, with new types for the ones to cast.
+/// Lists the remaining columns in order, adding new types for casts.
 fn kept(facts: &Facts, casts: &[(&[String], &str)], dropped: &[&Vec<String>]) -> Vec<String> {
     let same_root = |a: &Column, b: &Column| a.names.first() == b.names.first();
     let roots = facts.columns.chunk_by(same_root);

@@ -5,8 +5,7 @@
 //! footers of a directory ──────────► Folder ─► findings, table of files ────────────────► page
 //! ```
 //!
-//! The page needs no network. We escape each text that comes from the file, so that it cannot
-//! become markup.
+//! The page needs no network. We escape all text from the file, so that it can't inject markup.
 
 mod facts;
 mod findings;

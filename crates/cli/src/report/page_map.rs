@@ -13,7 +13,7 @@ const NAMES: f64 = 180.0;
 /// The maximum number of columns that get a lane.
 const LANES: usize = 100;
 
-/// Returns a sentence about columns and pages that the map leaves out, if there are any.
+/// Returns a sentence about columns and pages left out of the map, if there are any.
 pub(super) fn left_out(facts: &Facts) -> Option<String> {
     let with_pages = facts
         .columns
@@ -78,8 +78,8 @@ pub(super) fn page_map(facts: &Facts) -> String {
             if let Some(span) = page.span {
                 _ = write!(text, "\n{:.0} % of the range of the column", span * 100.0);
             }
-            // There are four steps of heat. The hottest pages span the column's whole range, so
-            // that a filter can never skip them.
+            // There are four steps of heat. The hottest pages span the column's whole range, so a
+            // filter can never skip them.
             let heat = page.span.map_or("none".to_owned(), |span| {
                 format!("{:.0}", (span * 3.0).ceil())
             });

@@ -8,8 +8,8 @@ use super::markup::escaped;
 use crate::base::plural::size;
 use crate::render::table::shown;
 
-/// Returns the table of columns, with the largest one first. Each cell with a number also has the
-/// plain value, by which the page's script sorts.
+/// Returns the table of columns, largest first. Numeric cells also have the plain value, for the
+/// page's script to sort by.
 pub(super) fn columns(facts: &Facts) -> String {
     let mut out = String::from(
         "<div class=\"wide\"><table class=\"sortable\"><thead><tr><th>column</th><th>type</th><th aria-sort=\"descending\">bytes</th>\
@@ -73,14 +73,15 @@ fn push_column(out: &mut String, index: usize, column: &Column, facts: &Facts) {
     out.push_str("</tr>");
 }
 
-/// The number of columns whose bounds the table of row groups shows.
+/// The number of columns with bounds in the row group table.
 const SELECTIVE: usize = 3;
 
 /// The maximum number of row groups in the table.
 const GROUPS: usize = 1000;
 
-/// Returns the table of row groups. It has the bounds of the columns whose pages span the smallest
-/// share of the column's range, because filters on these skip the most.
+/// Returns the table of row groups. It shows the bounds of the most selective columns, that is,
+/// columns whose pages span the smallest share of their range, since filters on these skip the
+/// most.
 pub(super) fn groups(facts: &Facts) -> String {
     let span = |column: &Column| {
         let spans: Vec<f64> = column.boxes.iter().filter_map(|page| page.span).collect();

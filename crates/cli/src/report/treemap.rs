@@ -1,8 +1,8 @@
-//! Draws a treemap of a file's bytes. Each column is a rectangle of proportional size, which is
-//! divided into the column's parts.
+//! Draws a treemap of a file's bytes. Each column is a rectangle of proportional size, divided into
+//! the column's parts.
 //!
-//! Rectangles are laid out in rows so that they are as close to squares as possible (squarified
-//! treemaps by Bruls, Huizing and van Wijk).
+//! Rectangles are laid out in rows to make them as square as possible (squarified treemaps by
+//! Bruls, Huizing and van Wijk).
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::base::plural::size;
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 380.0;
 
-/// The maximum number of columns that get a rectangle of their own.
+/// The maximum number of columns with a rectangle of their own.
 const COLUMNS: usize = 300;
 
 /// A rectangle on the page.
@@ -108,7 +108,7 @@ fn push_column(out: &mut String, (index, column): (usize, &Column), area: Area, 
     );
 }
 
-/// Appends a name, and the bytes below it, if the rectangle has room for them.
+/// Appends a label with the name and the bytes below it, if the rectangle has room.
 fn push_label(out: &mut String, area: Area, name: &str, bytes: &str) {
     let letters = (area.width / 8.0) as usize;
     if letters < 3 || area.height < 18.0 {
@@ -142,7 +142,7 @@ fn push(out: &mut String, area: Area, class: &str, text: &str) {
     );
 }
 
-/// Divides an area into rectangles with these sizes, which must descend.
+/// Divides an area into rectangles with these sizes, given in descending order.
 fn squarified(sizes: &[f64], area: Area) -> Vec<Area> {
     let total: f64 = sizes.iter().sum();
     if total <= 0.0 {
@@ -164,7 +164,7 @@ fn squarified(sizes: &[f64], area: Area) -> Vec<Area> {
     areas
 }
 
-/// Returns the greatest ratio of sides if the first `count` sizes form a row along a side of this
+/// Returns the worst aspect ratio if the first `count` sizes form a row along a side of this
 /// length.
 fn worst(sizes: &[f64], count: usize, side: f64) -> f64 {
     let row = sizes.get(..count).unwrap_or_default();
@@ -174,7 +174,7 @@ fn worst(sizes: &[f64], count: usize, side: f64) -> f64 {
     row.iter().map(ratio).fold(0.0, f64::max)
 }
 
-/// Lays a row along the shorter side of an area. Returns the rest of the area.
+/// Lays a row along the shorter side of an area, returning the rest of the area.
 fn lay(row: &[f64], area: Area, areas: &mut Vec<Area>) -> Area {
     let sum: f64 = row.iter().sum();
     let is_wide = area.width >= area.height;

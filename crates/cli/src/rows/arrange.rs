@@ -4,8 +4,8 @@
 //! batches ─► condition ─► columns ─► sorted ─► offset and limit
 //! ```
 //!
-//! For Parquet files, the read itself already applies the condition, and also the offset and the
-//! limit if rows are not sorted, because it can then skip pages.
+//! For Parquet files, the condition is pushed down into the read so that it can skip pages. Unless
+//! rows are sorted, so are the offset and the limit.
 
 use std::sync::Arc;
 
@@ -26,11 +26,11 @@ use crate::base::failure::{Failure, Result};
 /// A source of batches.
 pub(crate) type Source<'a> = Box<dyn Iterator<Item = Result<RecordBatch>> + 'a>;
 
-/// The failure for row groups that are chosen in a file other than Parquet.
+/// The failure for choosing row groups in a file other than Parquet.
 pub(super) const NO_ROW_GROUPS: &str =
     "--row-groups is for Parquet files: others do not have row groups";
 
-/// Returns the chosen rows and columns of a file other than Parquet. They will be written as `to`.
+/// Returns the chosen rows and columns of a file other than Parquet, for writing as `to`.
 ///
 /// # Errors
 /// Fails with [`Failure::Usage`] if a chosen column does not exist, or if row groups are chosen.
@@ -55,7 +55,7 @@ pub(crate) fn chosen<'a>(choice: &Choice, rows: Rows<'a>, to: FileFormat) -> Res
         false => rows.work,
     };
     let mut batches: Source<'_> = Box::new(batches.map(move |batch| shape.apply(&batch?)));
-    // The Parquet writer sorts all rows itself. We only have to sort them if a window takes some of
+    // The Parquet writer sorts all rows itself, so we only have to sort if a window takes some of
     // the sorted rows.
     if choice.has_window() || to != FileFormat::Parquet {
         batches = sorted(batches, &schema, &choice.sort)?;
@@ -102,8 +102,8 @@ pub(crate) fn windowed(mut batches: Source<'_>, mut window: Window) -> Source<'_
     }))
 }
 
-/// Returns the schema that rows have after [`sorted`]. It differs if rows are sorted, because
-/// dictionaries then have other keys.
+/// Returns the schema of rows after [`sorted`]. Sorting can change it, because dictionaries get
+/// other keys.
 pub(crate) fn schema_of_sorted(schema: &SchemaRef, sort: Option<&Sort>) -> SchemaRef {
     match sort.is_some_and(Sort::is_given) {
         true => sorted_schema(schema),
@@ -111,8 +111,7 @@ pub(crate) fn schema_of_sorted(schema: &SchemaRef, sort: Option<&Sort>) -> Schem
     }
 }
 
-/// Returns the rows sorted, if the user asks for it. Rows that do not fit in memory wait in
-/// temporary files.
+/// Sorts the rows if requested, spilling to temporary files if they don't fit in memory.
 ///
 /// # Errors
 /// Fails with [`Failure::Usage`] if a column does not exist or cannot be compared.

@@ -27,33 +27,32 @@ use crate::input::Input;
 use crate::input::context::Context;
 use crate::input::folder::{BY_NAME, LostColumns};
 
-/// The index of the current input, shared with the code that names it in errors.
+/// The current input's index, shared with the code that names the input in errors.
 pub(crate) type Place = Rc<Cell<usize>>;
 
-/// The number of files that we open before each batch. One of them is due, and the other is opened
-/// ahead.
+/// The number of files to open before each batch: one that is due and one ahead.
 const OPENED_AT_ONCE: usize = 2;
 
-/// The rows of several files, cut to a window.
+/// Iterates over the rows of several files, cut to a window.
 pub(crate) struct Batches<'a> {
     context: &'a Context,
     request: &'a Request<'a>,
     inputs: &'a [Input],
-    /// The part of the window that is left.
+    /// The rest of the window.
     window: Window,
-    /// True if the options of each read already end it where the window ends.
+    /// True if each read's options already stop at the end of the window.
     is_counted: bool,
     place: Place,
     files: FileCrew<Decoding>,
-    /// The options with which each open file is read.
+    /// The read options of each open file.
     started: BTreeMap<usize, ReadOptions>,
     memory: Arc<FileMemory>,
     lost: LostRows,
 }
 
 impl<'a> Batches<'a> {
-    /// Creates an iterator over the rows of `inputs` in `window`. The request must read all inputs
-    /// with the same schema.
+    /// Creates an iterator over the rows of `inputs` in `window`. All inputs must have the same
+    /// schema under this request.
     pub(crate) fn new(
         context: &'a Context,
         inputs: &'a [Input],
@@ -63,7 +62,7 @@ impl<'a> Batches<'a> {
         let mut options = ReadOptions::new().limits(context.limits.clone());
         options.on_error = request.options.on_error;
         let memory = FileMemory::new(&options);
-        // If there is a single input, several threads decode its columns instead.
+        // With a single input, we parallelize over its columns instead.
         let threads = match inputs {
             [_] => 1,
             _ => request.options.threads,
@@ -84,7 +83,7 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// Returns the index of the input that the newest batch belongs to. It changes with each batch.
+    /// Returns the input index of the newest batch. It is updated with each batch.
     pub(crate) fn place(&self) -> Place {
         self.place.clone()
     }
@@ -93,7 +92,7 @@ impl<'a> Batches<'a> {
         while self.is_counted || !self.window.is_past() {
             let opened = (0..OPENED_AT_ONCE).take_while(|_| self.open_next()).count();
             let Some(decoded) = self.files.next_due() else {
-                // A file may have ended and made room for another one.
+                // A finished file might have made room for another.
                 match opened > 0 || self.open_next() {
                     true => continue,
                     false => break,
@@ -120,7 +119,7 @@ impl<'a> Batches<'a> {
         Ok(None)
     }
 
-    /// Opens the next file. Returns false if none may be opened now.
+    /// Opens the next file. Returns false if no file can be opened now.
     fn open_next(&mut self) -> bool {
         let Some(task) = self.files.take_unopened() else {
             return false;
@@ -134,8 +133,8 @@ impl<'a> Batches<'a> {
         true
     }
 
-    /// Starts to read a file after the rows that it has already returned. Returns `None` if no more
-    /// rows are wanted.
+    /// Starts reading a file after the rows already returned. Returns `None` if no more rows are
+    /// wanted.
     fn open(&mut self, task: &FileTask<OpenFile>) -> Result<Option<OpenFile>> {
         let started = self.started.get(&task.file).cloned();
         let Some(input) = self.inputs.get(task.file) else {
@@ -201,7 +200,7 @@ impl Iterator for Batches<'_> {
     }
 }
 
-/// Decodes open files, which share this memory.
+/// Decodes open files with a shared memory budget.
 struct Decoding(Arc<FileMemory>);
 
 /// An open file.
@@ -213,7 +212,7 @@ struct OpenFile {
     notes: Option<Notes>,
 }
 
-/// The result of one step, on its way to the output.
+/// The result of one decoding step.
 struct Decoded {
     file: usize,
     /// The batch, or `None` at the end of the file.
@@ -222,7 +221,7 @@ struct Decoded {
     losses: Losses,
 }
 
-/// The reason why all reads end.
+/// A problem that ends all reads.
 enum Problem {
     Opening(Failure),
     Reading(usize, herringbone::Error),
@@ -286,7 +285,7 @@ impl ReadFiles for Decoding {
     }
 }
 
-/// Notes that are printed before a file's rows.
+/// Notes to print before a file's rows.
 #[derive(Default)]
 struct Notes {
     lost: Option<LostColumns>,
@@ -305,7 +304,7 @@ impl Notes {
     }
 }
 
-/// A file's losses, and how many of them were already reported.
+/// A file's losses and the number already reported.
 #[derive(Default)]
 struct LostRows {
     losses: Losses,
@@ -330,7 +329,7 @@ impl LostRows {
     }
 }
 
-/// Starts to read a file. Adds the reader's warnings to the notes.
+/// Starts reading a file, adding the reader's warnings to the notes.
 fn start(
     input: &Input,
     file: &ParquetFile,
@@ -353,8 +352,8 @@ fn start(
     Ok(reader)
 }
 
-/// Returns advice about a file that cannot be read with the columns of its folder's first file. We
-/// try whether merging would help before we suggest it.
+/// Returns advice about a file that doesn't fit the columns of its folder's first file. We only
+/// suggest merging after checking that it would help.
 fn advice(file: &ParquetFile, table: &SchemaRef) -> String {
     let mut merge = SchemaMerge::default();
     (merge.by_name, merge.cast) = (true, true);
@@ -380,7 +379,7 @@ fn said(input: &Input, loss: &Loss) -> String {
     }
 }
 
-/// Returns how many rows a read returns.
+/// Counts the rows of a read.
 pub(crate) fn count_read(
     context: &Context,
     input: &Input,

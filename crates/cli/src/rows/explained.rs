@@ -1,4 +1,4 @@
-//! `--explain` shows how many rows are ruled out or accepted before any values are read.
+//! `--explain` shows how many rows are ruled out or accepted without reading any values.
 
 use herringbone::filter::{PruningStep, RowGroupExplanation};
 use herringbone::{ParquetFile, ReadOptions};
@@ -14,7 +14,7 @@ use crate::output::Output;
 #[cfg(feature = "remote")]
 use herringbone_remote::blocking::{RemoteSource, Traffic};
 
-/// The facts about a table's rows, as sums over its files.
+/// Pruning statistics of a table, added up over its files.
 pub(crate) struct Explained<'a> {
     table: &'a [Input],
     /// The condition as text.
@@ -51,8 +51,8 @@ impl<'a> Explained<'a> {
         Ok(())
     }
 
-    /// Prints the result of each pruning step, the number of rows that are left to be tested, and
-    /// the number of bytes to be fetched. Prints an object if `is_json` is set.
+    /// Prints the result of each pruning step, the number of rows left to test, and the number of
+    /// bytes to fetch. Prints an object if `is_json` is set.
     pub(crate) fn print(&self, is_json: bool, output: &mut Output<'_>) -> Result<()> {
         match is_json {
             true => output.line(&json_line(&self.object().into())),
@@ -171,7 +171,7 @@ const STEPS: [(PruningStep, &str); 5] = [
 
 /// The outcome of a pruning step.
 struct Done {
-    /// The number of row groups that the step examined.
+    /// The number of row groups examined.
     row_groups: u64,
     ruled_out: u64,
     accepted: u64,

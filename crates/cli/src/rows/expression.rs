@@ -8,10 +8,11 @@ use crate::base::failure::{Failure, Result};
 use crate::base::shell::word;
 use crate::input::Input;
 
-/// The characters that make us ask whether a name is an expression. Each of them may be in a column's name, too.
+/// Characters that hint at an expression. This is no proof, since column names can contain them
+/// too.
 const SIGNS: &[char] = &['+', '-', '*', '/', '%', '|', '(', '<', '>'];
 
-/// Checks that no requested column is an expression, because columns are taken as they are.
+/// Rejects expressions in place of columns, since columns can only be taken as they are.
 ///
 /// # Errors
 /// Usage if one is. The message has the query of `herringbone sql` that computes it.
@@ -26,7 +27,7 @@ pub(super) fn check_columns(inputs: &[Input], request: &Request<'_>) -> Result<(
             continue;
         }
         let all = request.options.clone().projection(Projection::All);
-        // Another column may have no Arrow type, so this is no failure.
+        // This isn't a failure, since another column might have no Arrow type.
         let Ok(plan) = first.open()?.plan(&all) else {
             continue;
         };
@@ -47,7 +48,7 @@ pub(super) fn check_columns(inputs: &[Input], request: &Request<'_>) -> Result<(
     Ok(())
 }
 
-/// Returns true if a file that contributes columns has the one at `path`.
+/// Returns true if any contributing file has the column at `path`.
 fn exists(inputs: &[Input], request: &Request<'_>, path: &[String]) -> Result<bool> {
     for input in inputs.iter().filter(|input| request.is_surveyed(input)) {
         if is_in_path(input, path) || has_column(&input.open()?, &request.options, path) {
@@ -57,9 +58,9 @@ fn exists(inputs: &[Input], request: &Request<'_>, path: &[String]) -> Result<bo
     Ok(false)
 }
 
-/// Returns an expression in the words of SQL, or `None` if the text is no expression of these columns.
+/// Returns an expression in SQL syntax, or `None` if the text isn't an expression of these columns.
 ///
-/// SQL turns names without quotes into lower case, so that others are put in quotes.
+/// SQL folds unquoted names to lower case, so we quote all other names.
 fn in_sql(text: &str, fields: &Fields) -> Option<String> {
     let mut out = String::new();
     let (mut calls, mut strangers) = (false, false);
@@ -118,7 +119,7 @@ mod tests {
             ("tip || 'Km, 2'", Some("tip || 'Km, 2'")),
             ("count(*)", Some("count(*)")),
             ("Km.x + 1", Some("\"Km\".x + 1")),
-            // A slip in a name is no expression.
+            // A typo in a name isn't an expression.
             ("trip-id", None),
             ("col_*", None),
             ("fare+tipp", None),

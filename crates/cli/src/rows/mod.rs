@@ -33,8 +33,8 @@ pub(crate) use window::Window;
 /// Rows from a file of any format.
 pub(crate) type Rows<'a> = read::Rows<'a, Failure>;
 
-/// Returns a request's rows in the columns of `shape`, sorted if the request asks for it, and cut
-/// to `window`. Also returns the index of the input that the newest batch comes from.
+/// Returns a request's rows in the columns of `shape`, sorted if requested and cut to `window`.
+/// Also returns the input index of the newest batch.
 ///
 /// # Errors
 /// Fails with [`Failure::Usage`] if the rows cannot be sorted.
@@ -60,7 +60,7 @@ pub(crate) fn arranged<'a>(
     })
 }
 
-/// Returns true if the file's path has the value of this column.
+/// Returns true if the column's value is in the file's path.
 fn is_in_path(input: &Input, path: &[String]) -> bool {
     let member = input.member.as_ref().zip(path.first());
     member.is_some_and(|(member, name)| path.len() == 1 && member.has_value_of(name))
@@ -73,13 +73,13 @@ fn has_column(file: &ParquetFile, options: &ReadOptions, path: &[String]) -> boo
     file.plan(&options).is_ok()
 }
 
-/// Returns true if the file stores the column or nested field at `path`, rather than having its
-/// value in the file's own path.
+/// Returns true if the column or nested field at `path` is stored in the file itself, rather than
+/// taken from the file's own path.
 pub(crate) fn is_stored(input: &Input, file: &ParquetFile, path: &[String]) -> bool {
     !is_in_path(input, path) && has_column(file, &ReadOptions::new(), path)
 }
 
-/// Returns the row groups that the request asks for.
+/// Returns the requested row groups.
 ///
 /// # Errors
 /// Fails with [`Failure::Usage`] if the file does not have one of them, or if it is not Parquet.
@@ -124,7 +124,7 @@ fn options(
         options.wanted_schema = Some(wanted);
     }
     if let Some(positions) = &request.positions {
-        // These rows were chosen from the ones that match the condition, so we need not test it
+        // These rows were chosen from matching rows, so there is no need to test the condition
         // again.
         options.row_ranges = positions.get(at).cloned();
     } else if let (Some(wanted), false) = (request.wanted, seeks_columns) {

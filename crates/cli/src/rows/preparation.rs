@@ -1,4 +1,4 @@
-//! The reads that a request makes before it reads the rows themselves.
+//! Preliminary reads of a request, before reading the rows themselves.
 
 use herringbone::format::Type;
 use herringbone::{Int96Overflow, Int96Units, ParquetFile, Projection};
@@ -10,7 +10,7 @@ use crate::input::Input;
 use crate::input::context::Context;
 
 impl Request<'_> {
-    /// Finds the columns that tests need, if columns are matched by name. Call this before
+    /// Finds the columns needed for tests, if columns are matched by name. Call this before
     /// selecting rows by their values, unless a [`survey`] comes first.
     ///
     /// # Errors
@@ -22,7 +22,7 @@ impl Request<'_> {
         Ok(())
     }
 
-    /// Returns the number of rows that a read returns. A sample is not taken into account.
+    /// Returns the number of rows of a read, ignoring any sample.
     ///
     /// # Errors
     /// Fails if the rows cannot be read on which a condition is tested.
@@ -43,7 +43,7 @@ impl Request<'_> {
         Ok(rows)
     }
 
-    /// Chooses the sample's rows, if the user asks for a sample.
+    /// Chooses the sample's rows, if a sample is requested.
     ///
     /// # Errors
     /// Fails if the rows cannot be read on which a condition is tested.
@@ -65,7 +65,7 @@ impl Request<'_> {
             return Ok(());
         }
         if self.is_filtered() && inputs.iter().any(|input| self.seeks_columns(input)) {
-            // We do not know yet how many rows match, so we look at all timestamps.
+            // We don't know yet how many rows match, so we look at all timestamps.
             window = Window::default();
         }
         let mut units = Int96Units::default();

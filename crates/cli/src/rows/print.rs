@@ -1,4 +1,4 @@
-//! Prints rows, or explains how they would be read.
+//! Prints rows or explains how they would be read.
 
 use herringbone::variant::json::LostTypes;
 
@@ -13,12 +13,12 @@ use crate::output::Output;
 use crate::output::progress::Progress;
 use crate::render::sink::Sink;
 
-/// The rows to print, out of those that the user has chosen.
+/// Selects rows to print from those chosen by the user.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Pick {
     /// A range of rows.
     Window(Window),
-    /// A range of rows that is printed as a table, whatever the format is.
+    /// A range of rows, always printed as a table.
     Table(Window),
     /// This number of rows at random.
     Sample(usize),
@@ -94,7 +94,7 @@ pub(crate) fn print(
             Some(rows) if has_all_rows && !request.is_filtered() && shown != rows => {
                 format!("{shown} of {}", counted(rows, "row"))
             }
-            // The command has not seen all rows, so the table may have more.
+            // We haven't seen all rows, so the table might have more.
             _ if !(has_all_rows && rows.is_some()) && window.limit == Some(shown) => {
                 format!("{}; the table may have more", counted(shown, "row"))
             }
@@ -130,7 +130,7 @@ pub(crate) fn explain(
     Ok(())
 }
 
-/// Writes a note about types of variants that JSON cannot represent.
+/// Writes a note about variant types lost in JSON.
 pub(crate) fn note_lost(context: &Context, lost: LostTypes) {
     if !lost.is_empty() {
         context.note(&format!(

@@ -29,25 +29,25 @@ pub(crate) struct Request<'a> {
     pub(crate) columns: Option<&'a Selection>,
     /// The sample's row count and seed.
     pub(crate) sample: Option<(usize, Option<u64>)>,
-    /// The sample's rows in each file, once they are chosen.
+    /// The sample's rows per file, once chosen.
     pub(super) positions: Option<Vec<Vec<Range<u64>>>>,
     /// The sort order of the output.
     pub(crate) sort: Option<&'a Sort>,
-    /// The differences between the files that are allowed.
+    /// The allowed differences between files.
     pub(crate) merge: SchemaMerge,
-    /// True if variants are read unshredded.
+    /// True to unshred variants.
     pub(crate) unshreds: bool,
-    /// True if all columns of all files are read.
+    /// True to read all columns of all files.
     pub(super) reads_all: bool,
-    /// True if the rows are written to a file. In this case, a folder must not lose columns or fill
-    /// them with nulls.
+    /// True if the rows are written to a file. In that case, losing columns or filling them with
+    /// nulls is an error.
     pub(crate) is_written: bool,
     /// The options for unshredding.
     pub(crate) unshredding: UnshredOptions,
 }
 
 impl<'a> Request<'a> {
-    /// Creates the request for the rows and columns of `inputs` that the user has chosen.
+    /// Creates the request for the user's choice of rows and columns from `inputs`.
     ///
     /// # Errors
     /// Fails if the columns depend on the files, and these cannot be opened.
@@ -73,7 +73,7 @@ impl<'a> Request<'a> {
         Ok(request)
     }
 
-    /// Returns the paths of the columns that a selection reads.
+    /// Returns the paths of the columns read by a selection.
     ///
     /// # Errors
     /// Fails with [`Failure::Usage`] if a column to be left out does not exist. If the columns
@@ -115,8 +115,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Returns the columns that at least one of the inputs has, beginning with the columns of the
-    /// first input.
+    /// Returns the columns of all inputs together, starting with the first input's columns.
     fn all_fields(&self, inputs: &[Input]) -> Result<Fields> {
         let mut fields: Vec<Arc<Field>> = Vec::new();
         let mut names = HashSet::new();
@@ -136,8 +135,8 @@ impl<'a> Request<'a> {
         Ok(fields.into())
     }
 
-    /// Returns the schema that a file contributes. It has the projected columns, the columns in the
-    /// file's path, and those that only tests may need.
+    /// Returns a file's contribution to the schema: the projected columns, the columns in the
+    /// file's path, and columns that only tests might need.
     pub(super) fn columns_of(
         &self,
         input: &Input,
@@ -186,22 +185,21 @@ impl<'a> Request<'a> {
         self.unshreds = true;
     }
 
-    /// Returns true if the file's columns are matched by name, and we do not know yet which columns
-    /// there are.
+    /// Returns true if the file's columns are matched by name and still unknown.
     pub(super) fn seeks_columns(&self, input: &Input) -> bool {
         let by_name = self.merge.by_name || input.member.is_some();
         by_name && self.options.wanted_schema.is_none()
     }
 
     /// Returns true if the file's columns contribute to the common schema. In a folder, only the
-    /// first file's columns do, unless files may differ.
+    /// first file's columns do, unless files are allowed to differ.
     pub(super) fn is_surveyed(&self, input: &Input) -> bool {
         let member = input.member.as_ref();
         self.merge != SchemaMerge::default() || member.is_none_or(Member::is_first)
     }
 
-    /// Returns the columns that a folder's table loses with this file. Call this after a
-    /// [`survey`](super::survey), because it determines the table's columns.
+    /// Returns the columns lost from a folder's table with this file. Call this after a
+    /// [`survey`](super::survey), since that determines the table's columns.
     ///
     /// # Errors
     /// Fails with [`Failure::Data`] if the file's columns do not have Arrow types.
@@ -240,7 +238,7 @@ impl<'a> Request<'a> {
         };
     }
 
-    /// If columns are matched by name, writes a note about columns whose names differ in case only.
+    /// Writes a note about column names that only differ in case, if columns are matched by name.
     pub(crate) fn note_case(&self, context: &Context, schema: &Schema) {
         let names = names_that_differ_in_case(schema);
         if self.merge.by_name && !names.is_empty() {
@@ -252,7 +250,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Returns the finest unit that can represent all timestamps with all of their digits.
+/// Returns the finest unit that can represent all timestamps without loss.
 ///
 /// # Errors
 /// Fails with [`Failure::Data`] if such a unit does not exist.
@@ -273,8 +271,8 @@ fn schema_of(input: &Input, file: &ParquetFile, options: &ReadOptions) -> Result
     Ok(plan.schema().clone())
 }
 
-/// Returns true if the fields contain the one at a path. We do not look inside lists and maps, so
-/// any path that enters one is accepted.
+/// Returns true if the fields contain the one at a path. We don't look inside lists and maps, so
+/// any path into one is accepted.
 fn has(fields: &Fields, path: &[String]) -> bool {
     let Some((first, rest)) = path.split_first() else {
         return true;

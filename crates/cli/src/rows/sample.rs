@@ -1,5 +1,5 @@
-//! `--sample` chooses rows at random. We choose them by position first, so that only their pages
-//! have to be read.
+//! `--sample` chooses rows at random. We choose positions first, so that we only have to read those
+//! pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -14,14 +14,14 @@ use crate::base::random::Random;
 use crate::input::Input;
 use crate::input::context::Context;
 
-/// The maximum number of rows in a sample, because their positions are held in memory.
+/// The maximum number of rows in a sample, since we hold their positions in memory.
 const MOST: usize = 10_000_000;
 
-/// The name of the column that has the rows' positions.
+/// The name of the row position column.
 const POSITION: &str = "position";
 
-/// Returns `wanted` different numbers below `total`, or all of them if there are fewer. This is
-/// Floyd's algorithm, which needs no memory for the other numbers.
+/// Returns `wanted` different numbers below `total`, or all of them if there are fewer. Floyd's
+/// algorithm only needs memory for the chosen numbers.
 fn ordinals(wanted: usize, total: u64, random: &mut Random) -> BTreeSet<u64> {
     let wanted = total.min(wanted as u64);
     let mut chosen = BTreeSet::new();
@@ -69,8 +69,8 @@ fn among_all(
     request: &Request<'_>,
     (rows, random): (usize, &mut Random),
 ) -> Result<Vec<(usize, u64)>> {
-    // For each row group, maps the ordinal of its first row in the whole read to the input, and to
-    // the position of that row in the file.
+    // Maps each row group's first row, by its ordinal in the whole read, to the input and the row's
+    // position in the file.
     let mut starts: BTreeMap<u64, (usize, u64)> = BTreeMap::new();
     let mut total = 0_u64;
     for (at, input) in inputs.iter().enumerate() {
@@ -101,8 +101,8 @@ fn among_all(
     Ok(chosen.filter_map(place).collect())
 }
 
-/// Chooses from the rows that match the condition. This reads the condition's columns once, because
-/// only then we know the rows' positions.
+/// Chooses from the rows that match the condition. This takes an extra pass over the condition's
+/// columns to learn the rows' positions.
 fn among_matching(
     context: &Context,
     inputs: &[Input],
@@ -124,8 +124,8 @@ fn among_matching(
         for number in numbers.map_or(&[][..], |numbers| numbers.values()) {
             let row = (place.get(), number.cast_unsigned());
             seen += 1;
-            // Each row seen so far is in the sample with the same probability (Vitter's algorithm
-            // R).
+            // Reservoir sampling (Vitter's algorithm R): each row seen so far is in the sample with
+            // the same probability.
             if kept.len() < rows {
                 kept.push(row);
             } else if let Ok(at) = usize::try_from(random.below(seen))

@@ -1,4 +1,4 @@
-//! The columns of the output: chosen, renamed, cast, and put in their order.
+//! Shapes the output's columns by choosing, renaming, casting and reordering them.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use herringbone_rewrite::ColumnOrigin;
 use crate::args::{Selection, Taken};
 use crate::base::failure::{Failure, Result};
 
-/// Converts batches from the form in which they are read to the form of the output.
+/// Converts batches as read to batches of the output.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     schema: SchemaRef,
@@ -24,8 +24,7 @@ pub(crate) struct Shape {
 /// A column of the output.
 #[derive(Debug, Clone)]
 struct Column {
-    /// The index of a column in the input, followed by the indexes of the fields that lead to the
-    /// values.
+    /// The input column's index, followed by field indexes down to the values.
     place: Vec<usize>,
     cast: Option<Cast>,
     origin: ColumnOrigin,
@@ -57,7 +56,7 @@ impl Shape {
         let mut names = HashSet::new();
         for one in &taken {
             if !one.is_new() && one.path.len() > 1 {
-                // Fields of one column stay together in this column.
+                // Fields of one column stay together in that column.
                 alone(one, &taken)?;
                 let is_there = |column: &Column| {
                     !column.origin.is_cast && column.origin.path.get(..1) == one.path.get(..1)
@@ -76,7 +75,7 @@ impl Shape {
                     one.path.join(".")
                 )));
             }
-            // A column that keeps only some of its fields is still the same column.
+            // A column reduced to some of its fields still counts as the same column.
             let path = one.path.get(..place.len()).unwrap_or_default();
             columns.push(Column {
                 place,
@@ -97,8 +96,8 @@ impl Shape {
         &self.schema
     }
 
-    /// Returns each column's origin if a column has another name or type. If columns are only left
-    /// out or moved, this is empty.
+    /// Returns each column's origin if any column has a new name or type, or nothing if columns are
+    /// only left out or moved.
     pub(crate) fn renamed(&self) -> Vec<ColumnOrigin> {
         let origins = self.columns.iter().map(|column| &column.origin);
         let is_new = |origin: &&ColumnOrigin| {
@@ -110,7 +109,7 @@ impl Shape {
         }
     }
 
-    /// Returns the path in the input from which a column of the output is taken.
+    /// Returns an output column's path in the input.
     pub(crate) fn path_of(&self, name: &str) -> Option<&[String]> {
         let origins = self.columns.iter().map(|column| &column.origin);
         let mut named = origins.filter(|origin| origin.name == name);
@@ -137,7 +136,7 @@ impl Shape {
     }
 }
 
-/// Checks that no other output column is taken out of the column that this field belongs to.
+/// Checks that no other output column is taken from this field's column.
 fn alone(one: &Taken, all: &[Taken]) -> Result<()> {
     let inside = |other: &&Taken| other.is_new() && other.path.get(..1) == one.path.get(..1);
     match all.iter().find(inside) {
@@ -179,7 +178,7 @@ fn found(schema: &Schema, taken: &Taken) -> Result<(Vec<usize>, FieldRef)> {
     Ok((place, Arc::new(field)))
 }
 
-/// Returns the output field, and the cast of its values if they need one.
+/// Returns the output field and the cast for its values, if they need one.
 fn changed(taken: &Taken, from: &FieldRef) -> (FieldRef, Option<Cast>) {
     let name = taken.name.as_ref().unwrap_or(from.name());
     let Some(to) = &taken.field else {
@@ -190,7 +189,7 @@ fn changed(taken: &Taken, from: &FieldRef) -> (FieldRef, Option<Cast>) {
     (to, Some(cast))
 }
 
-/// Returns the array at a place. It is also null wherever a struct around it is null.
+/// Returns the array at a place, applying the nulls of enclosing structs.
 fn array_at(batch: &RecordBatch, place: &[usize]) -> Result<ArrayRef> {
     let missing = || Failure::Data("a column is missing in a batch".into());
     let (root, below) = place.split_first().ok_or_else(missing)?;

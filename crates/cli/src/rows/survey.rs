@@ -1,4 +1,4 @@
-//! Finds the schema that several files have in common.
+//! Finds the common schema of several files.
 
 use std::slice;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use crate::base::failure::{Failure, Result};
 use crate::input::Input;
 use crate::input::folder::{BY_NAME, Loss};
 
-/// Returns the schema that all files have in common, and the number of their rows if it is known.
-/// If the files differ, this changes the request so that it reads them with that schema.
+/// Returns the common schema of all files, and their row count if known. If the files differ, this
+/// changes the request to read them with that schema.
 ///
-/// We check the schemas of all files before the first row is printed, because a partial output is
-/// worse than none. In a folder, the schema is the first file's, made nullable, and we check the
-/// other files when we read them.
+/// We check all schemas before printing the first row, because a partial output is worse than none.
+/// A folder's schema is the first file's, made nullable, and we check the other files as we read
+/// them.
 ///
 /// # Errors
 /// Data if the files have no common schema.
@@ -53,7 +53,7 @@ pub(crate) fn survey(
     let shredded_otherwise = |schema: &SchemaRef| variants(schema) != variants(first);
     let may_be = rows.is_none() && !variants(first).is_empty();
     if !request.unshreds && (may_be || named.iter().any(|named| shredded_otherwise(&named.1))) {
-        // Once variants are unshredded, the schemas may be equal, so we start again.
+        // The schemas might be equal once variants are unshredded, so we start over.
         request.unshred();
         return survey(inputs, request);
     }
@@ -97,9 +97,9 @@ pub(crate) fn survey(
     Ok(Some((all, rows)))
 }
 
-/// Returns a schema that allows all nulls in a folder's files, although only the first file
-/// contributed to it. If the rows are written, we read the footers of all files to be exact.
-/// Otherwise, any value may be null, because we only read a footer when we need its file.
+/// Makes the schema nullable where a folder's files can have nulls, since only the first file has
+/// contributed so far. If the rows are written, we read all footers to be exact. Otherwise, we make
+/// everything nullable, which avoids reading footers before we need their files.
 fn nullable_in_folders(
     inputs: &[Input],
     request: &Request<'_>,
@@ -135,7 +135,7 @@ fn nullable_in_folders(
     Ok(Arc::new(Schema::new_with_metadata(fields, metadata)))
 }
 
-/// Returns the failure for a file that cannot be read with the common columns. The reason may be
+/// Returns the failure for a file that cannot be read with the common columns. The reason might be
 /// that a condition needs another column.
 fn unreadable(input: &Input, request: &Request<'_>, error: &herringbone::Error) -> Failure {
     let Some(column) = error
@@ -155,8 +155,8 @@ fn unreadable(input: &Input, request: &Request<'_>, error: &herringbone::Error) 
     ))
 }
 
-/// Checks that each folder's table has all columns of its files, and that each file has all columns
-/// of its table.
+/// Checks that a folder's table and each of its files have the same columns, so that nothing is
+/// lost.
 ///
 /// # Errors
 /// Fails with [`Failure::Data`] if a column is missing.
@@ -179,7 +179,7 @@ fn differ(error: &herringbone::Error) -> Failure {
     Failure::Data(Advised::new(error).without_kind())
 }
 
-/// Checks that each column that the user asks for exists in at least one file.
+/// Checks that each requested column exists in at least one file.
 ///
 /// # Errors
 /// Fails with [`Failure::Usage`] if a column does not exist in any file.
@@ -213,7 +213,7 @@ fn some_file_has_each_column(inputs: &[Input], request: &Request<'_>) -> Result<
     }
 }
 
-/// Returns the storage types of all variants, which show how they are shredded.
+/// Returns the storage types of all variants, which reveal their shredding.
 fn variants(schema: &Schema) -> Vec<&DataType> {
     let fields = schema.flattened_fields().into_iter();
     let variants = fields.filter(|field| is_variant(field));

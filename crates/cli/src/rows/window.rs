@@ -1,4 +1,4 @@
-//! A range of rows that is counted over all files.
+//! A range of rows, counted over all files.
 
 use herringbone::ParquetFile;
 use herringbone::ReadOptions;
@@ -10,7 +10,7 @@ use crate::args::Part;
 use crate::base::failure::Result;
 use crate::input::Input;
 
-/// A range of rows, counted over all files. As files are read, it shrinks to the part that is left.
+/// A range of rows, counted over all files. It shrinks to the remaining part as files are read.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Window {
     /// The number of rows to skip.
@@ -53,7 +53,7 @@ impl Window {
         }
         let mut options = options((at, input), file, request)?;
         if options.filter.is_some() || options.row_ranges.is_some() {
-            // How many rows match is only known after reading them, so we must not move the window
+            // We only know how many rows match after reading them, so we must not move the window
             // yet.
             options.limit = self.limit.map(|limit| limit.saturating_add(self.offset));
             return Ok(Some(options));
@@ -66,14 +66,14 @@ impl Window {
         options = options.offset(self.offset);
         if let Some(limit) = &mut self.limit {
             options = options.limit(*limit);
-            // Lost rows count too, so that damage does not change which rows are chosen.
+            // Lost rows count too, so that damage doesn't affect which rows are chosen.
             *limit = limit.saturating_sub(rows - self.offset);
         }
         self.offset = 0;
         Ok(Some(options))
     }
 
-    /// Returns the batch's rows that are in the window. Moves the window past the batch.
+    /// Cuts a batch to the window, moving the window past the batch.
     pub(super) fn take(&mut self, batch: &RecordBatch) -> RecordBatch {
         let rows = batch.num_rows() as u64;
         let passed = rows.min(self.offset);
@@ -86,7 +86,7 @@ impl Window {
         batch.slice(passed as usize, taken as usize)
     }
 
-    /// Returns true if no further row is in the window.
+    /// Returns true if the window is used up.
     pub(super) fn is_past(self) -> bool {
         self.limit == Some(0)
     }

@@ -1,5 +1,5 @@
 //! Carries everything other than rows over from Parquet inputs to Parquet outputs. The library does
-//! the work, and this file puts its failures and notes in the command's words.
+//! the work, and we rephrase its failures and notes for the command line.
 
 use herringbone::encryption::FileEncryptionProperties;
 use herringbone::{ParquetFile, WriteOptions};
@@ -15,8 +15,8 @@ use crate::input::context::Context;
 use crate::save::interrupt::uninterrupted;
 use crate::save::target::Target;
 
-/// Starts to collect the parts of the input that the user wants to keep. `origins` has the origins
-/// of columns, if some have a new name or type.
+/// Starts collecting the parts of the input to keep. `origins` has the origins of columns, if some
+/// have a new name or type.
 pub(crate) fn start(
     write: &Write,
     protection: Protection,
@@ -29,12 +29,12 @@ pub(crate) fn start(
         .origins(origins)
 }
 
-/// Returns the protection that encrypts with these properties.
+/// Returns the protection for encrypting with these properties.
 pub(crate) fn encrypted(properties: FileEncryptionProperties) -> Protection {
     Protection::Encrypt(Box::new(properties))
 }
 
-/// Adds the parts of an input that are kept.
+/// Adds the parts to keep from an input.
 ///
 /// # Errors
 /// Fails with [`Failure::Data`] if the file's metadata cannot be read, or if a key is missing.
@@ -49,8 +49,8 @@ pub(crate) fn add(
     added.map_err(|error| input.failure(&error).in_data())
 }
 
-/// Applies the collected parts to the options. Returns the schema for writing, and the key material
-/// that must be copied once the output exists.
+/// Applies the collected parts to the options. Returns the schema for writing and the key material
+/// to copy once the output exists.
 ///
 /// # Errors
 /// Fails with [`Failure::Data`] if the files are encrypted in different ways, with
@@ -78,7 +78,7 @@ pub(crate) fn apply(
     Ok((carried.schema, material))
 }
 
-/// Returns the key material that has to be copied. `None` if the output can use the existing one.
+/// Returns the key material to copy, or `None` if the output can reuse the existing key material.
 fn material(input: &Input, destination: &Destination) -> Result<Option<KeyMaterial>> {
     let usage = |what: &str| Failure::Usage(format!("{}: {what}", input.name));
     let Some(from) = input.path() else {
@@ -116,8 +116,8 @@ fn material(input: &Input, destination: &Destination) -> Result<Option<KeyMateri
 /// # Errors
 /// Fails with [`Failure::System`] if it cannot be copied.
 pub(crate) fn finish(material: Option<KeyMaterial>) -> Result<()> {
-    // The copy uses a temporary file of its own, which the record does not know, so no signal may
-    // interrupt it.
+    // The copy uses a temporary file of its own that isn't on record, so no signal must interrupt
+    // it.
     let copied = uninterrupted(|_| material.map_or(Ok(()), |material| material.copy()));
     copied.map_err(|error| Failure::System(error.message().into()))
 }

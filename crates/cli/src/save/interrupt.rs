@@ -1,28 +1,28 @@
-//! Handles interrupts. Files that are not complete are removed, and an upload is aborted.
+//! Handles interrupts, removing incomplete files and aborting uploads.
 //!
-//! A signal may end the command at any place, even while it waits for standard input or for the
-//! reader of a pipe. Only the unfinished output has to be cleaned up, so it is recorded here while
-//! it exists.
+//! A signal can end the command anywhere, even while it's waiting for standard input or for the
+//! reader of a pipe. All we have to clean up is unfinished output, so we keep a record of that
+//! here.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use crate::save::parts::Leftovers;
 
-/// An output that is not finished.
+/// An unfinished output.
 pub(crate) enum Unfinished {
     /// The path of a temporary file.
     File(PathBuf),
-    /// A terminal that the viewer uses, as the call that gives it back.
+    /// The viewer's terminal, as the call to restore it.
     #[cfg(feature = "browse")]
     Screen(fn()),
-    /// An upload, as the call that aborts it.
+    /// An upload, as the call to abort it.
     #[cfg(feature = "remote")]
     Upload(Box<dyn FnOnce() + Send>),
 }
 
 impl Unfinished {
-    /// Removes the output. We ignore errors, because the command ends anyway.
+    /// Removes the output. We ignore errors, since the command is ending anyway.
     #[cfg(unix)]
     fn remove(self) {
         match self {
@@ -37,11 +37,11 @@ impl Unfinished {
     }
 }
 
-/// The outputs that a signal has to clean up.
+/// The outputs to clean up on a signal.
 pub(crate) struct Record {
-    /// The output that is being written, if there is one.
+    /// The output being written, if there is one.
     pub(crate) unfinished: Option<Unfinished>,
-    /// The complete parts that do not have their names yet, and the folders made for them.
+    /// Complete parts still under temporary names, and the folders created for them.
     pub(crate) leftovers: Leftovers,
 }
 
@@ -50,21 +50,21 @@ static RECORD: Mutex<Record> = Mutex::new(Record {
     leftovers: Leftovers::new(),
 });
 
-/// Runs a step that creates, completes or removes an output. No signal is handled between the step
-/// and the update of the record, so that the record is always right.
+/// Runs a step that creates, completes or removes an output. Signals have to wait until the step
+/// has updated the record, so the record is always accurate.
 pub(crate) fn uninterrupted<T>(step: impl FnOnce(&mut Record) -> T) -> T {
     step(&mut RECORD.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// The stack size of the signal thread, in bytes. It does not depend on the stack size of other
+/// The stack size of the signal thread, in bytes. This is independent of the stack size of other
 /// threads.
 #[cfg(unix)]
 const STACK_BYTES: usize = 256 << 10;
 
 /// Makes SIGINT, SIGTERM and SIGHUP remove the unfinished output before they end the command.
 ///
-/// If a signal was ignored when the command started, it stays ignored, as SIGHUP is under `nohup`
-/// and SIGINT in the background of a script. Only the first call has an effect, because one thread
+/// A signal stays ignored if it was ignored when the command started, for example SIGHUP under
+/// `nohup` or SIGINT in a script's background. Only the first call has an effect, since one thread
 /// and two descriptors are enough for all outputs.
 #[cfg(unix)]
 pub(crate) fn watch() -> std::io::Result<()> {
@@ -107,13 +107,12 @@ fn start() -> std::io::Result<()> {
     let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
     match builder.spawn(wait) {
         Ok(_) => told.recv().unwrap_or(Ok(())),
-        // If no thread can be created, signals keep their default effect.
+        // Without a thread, signals keep their default effect.
         Err(_) => Ok(()),
     }
 }
 
-/// Returns the signals that end the command. A signal that was ignored at the start is not among
-/// them.
+/// Returns the signals that end the command. This excludes signals ignored at the start.
 #[cfg(unix)]
 fn watched() -> Vec<i32> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -123,14 +122,14 @@ fn watched() -> Vec<i32> {
             .into_iter()
             .filter(|signal| ignored >> (signal - 1) & 1 == 0)
             .collect(),
-        // We do not know whether we run under `nohup`. If we do, handling SIGHUP would lose more
-        // than a temporary file.
+        // We can't tell if we're running under `nohup`. If so, handling SIGHUP would lose more than
+        // a temporary file.
         None => vec![SIGINT, SIGTERM],
     }
 }
 
-/// Returns the signals that this process ignores, as bits from signal 1 on. `None` if the system
-/// does not have the file that lists them.
+/// Returns the signals ignored by this process, as bits starting with signal 1. Returns `None` on
+/// systems without the file that lists them.
 #[cfg(unix)]
 fn ignored() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -139,8 +138,8 @@ fn ignored() -> Option<u64> {
     u64::from_str_radix(mask.trim(), 16).ok()
 }
 
-/// Does nothing on other systems. If an interrupt leaves a file there, its name marks it as
-/// temporary.
+/// Does nothing on other systems. A file left behind by an interrupt can be recognized as temporary
+/// by its name.
 #[cfg(not(unix))]
 pub(crate) fn watch() -> std::io::Result<()> {
     Ok(())

@@ -44,7 +44,7 @@ pub(crate) fn parquet(
     parquet_to(context, (destination, target), options, rows)
 }
 
-/// Writes a Parquet file to a target that was already created for this destination.
+/// Writes a Parquet file to an existing target for this destination.
 ///
 /// # Errors
 /// See [`parquet`].
@@ -59,8 +59,8 @@ pub(crate) fn parquet_to(
     parquet_with(context, to, (options, rows.schema, rows.work), write)
 }
 
-/// Writes a Parquet file from the row groups of `inputs`, which are copied without decoding them.
-/// If the rows of an input have to be encoded again, a note gives the reason.
+/// Writes a Parquet file by copying the row groups of `inputs` without decoding them. If an input
+/// has to be re-encoded, a note gives the reason.
 ///
 /// # Errors
 /// See [`parquet`].
@@ -93,8 +93,8 @@ fn parquet_with(
     // Variants keep their shredding, in the order and form that all readers accept.
     let mut options = options.extension(VariantExtension::new());
     if options.sort_folder.is_none() && Target::is_local(&destination.path) {
-        // This folder has room for the file, so it probably has room for the rows that wait to be
-        // sorted, too.
+        // Spill to the destination's folder, because if it has room for the file, it probably also
+        // has room for the rows to sort.
         options.sort_folder = Some(folder_of(&destination.path));
     }
     let writer = Writer::new(&mut target, schema, options)
@@ -125,13 +125,13 @@ fn broken(name: &str, error: &Error) -> Failure {
     Failure::written(name, error).in_data()
 }
 
-/// A Parquet file that is being written.
+/// A Parquet file being written.
 struct Saver<'a> {
     context: &'a Context,
     name: &'a str,
     writer: Writer<&'a mut Target>,
     meter: Meter,
-    /// True if the writer's warnings were already noted.
+    /// True once the writer's warnings have been noted.
     noted: bool,
 }
 
@@ -141,8 +141,8 @@ impl Saver<'_> {
             let batch = batch?;
             let written = self.writer.write(&batch);
             written.map_err(|error| broken(self.name, &error))?;
-            // If there are geometries, the writer only starts the file with the first batch, so its
-            // warnings may appear now.
+            // With geometries, the writer only starts the file at the first batch, so there might
+            // be new warnings now.
             let warnings = self.writer.warnings();
             self.noted = self.noted || note_warnings(self.context, self.name, warnings);
             self.meter.batch(batch.num_rows());
@@ -150,7 +150,7 @@ impl Saver<'_> {
         Ok(())
     }
 
-    /// Copies the chosen row groups of an input. If this is not possible, encodes its rows again.
+    /// Copies an input's chosen row groups, falling back to re-encoding its rows.
     fn copy(&mut self, input: &Input, (request, shape): (&Request<'_>, &Shape)) -> Result<()> {
         let file = input.open()?;
         if let Err(error) = self.writer.check_copy(&file) {
@@ -171,7 +171,7 @@ impl Saver<'_> {
     }
 }
 
-/// Returns the folder that a file is in.
+/// Returns a file's folder.
 fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
@@ -179,7 +179,7 @@ fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Writes notes about how the schema differs from the input's. Returns true if there were any.
+/// Writes notes about differences from the input's schema. Returns true if there were any.
 fn note_warnings(context: &Context, name: &str, warnings: &[String]) -> bool {
     for warning in warnings {
         context.note(&format!("{name}: {warning}"));
@@ -187,7 +187,7 @@ fn note_warnings(context: &Context, name: &str, warnings: &[String]) -> bool {
     !warnings.is_empty()
 }
 
-/// Writes a note about the number of row groups that are no longer sorted.
+/// Writes a note with the number of row groups no longer sorted.
 fn note_unsorted(context: &Context, name: &str, metadata: &FileMetadata) {
     let all = metadata.num_row_groups();
     let is_sorted = |row_group: &usize| {
@@ -204,7 +204,7 @@ fn note_unsorted(context: &Context, name: &str, metadata: &FileMetadata) {
     }
 }
 
-/// Checks that all columns that options name exist.
+/// Checks that all columns named in options exist.
 fn all_columns_exist(schema: &Schema, options: &WriteOptions, name: &str) -> Result<()> {
     let mapping = from_arrow(schema, &options.schema).map_err(|error| {
         let mut fields = schema.flattened_fields().into_iter();
@@ -246,7 +246,7 @@ pub(crate) fn arrow(context: &Context, destination: &Destination, rows: Rows<'_>
         meter.batch(batch.num_rows());
     }
     writer.finish().map_err(refused)?;
-    // We flush the buffer explicitly, because dropping it would ignore errors.
+    // Flush the buffer explicitly, since dropping it would ignore errors.
     let buffered = writer.into_inner().map_err(refused)?;
     buffered
         .into_inner()

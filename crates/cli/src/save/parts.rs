@@ -1,10 +1,9 @@
-//! Writes several files that get their names together, so that a failure does not leave only some
-//! of them.
+//! Writes several files that appear together, so that a failure doesn't leave some of them behind.
 //!
-//! Each part is completed under a temporary name in its folder, and is then closed, so that many
-//! parts do not need many descriptors. Once all parts are complete, they get their names. A part in
-//! a store is uploaded, except for the request by which it appears. If the command fails or is
-//! interrupted before, neither parts nor folders made for them remain.
+//! Each part is completed under a temporary name in its folder and then closed, so that many parts
+//! don't need many descriptors. Once all parts are complete, they are renamed to their final names.
+//! In a store, a part is uploaded up to the final request that makes it appear. If the command
+//! fails or is interrupted before that, neither parts nor new folders remain.
 
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
@@ -24,24 +23,24 @@ use crate::remote::Uploads;
 use crate::save::interrupt::uninterrupted;
 use crate::save::target::{Target, exists};
 
-/// The parts that a command writes.
+/// The output parts of a command.
 pub(crate) struct Parts {
-    /// The files that the command reads, which a part must not replace.
+    /// The command's input files. A part must not replace any of them.
     inputs: HashSet<PathBuf>,
     /// The temporary names of complete parts, and their destinations.
     complete: Vec<(PathBuf, Destination)>,
     #[cfg(feature = "remote")]
     uploads: Uploads,
-    /// A random number that keeps temporary names apart from other processes' names.
+    /// A random number to keep temporary names unique across processes.
     id: u64,
 }
 
-/// The temporary files, new folders and uploads that exist because of parts.
+/// Temporary files, new folders and uploads to clean up if parts aren't published.
 pub(crate) struct Leftovers {
     pub(crate) files: Vec<PathBuf>,
-    /// New folders. Each of them follows the ones above it.
+    /// New folders, parents first.
     folders: Vec<PathBuf>,
-    /// Calls that abort uploads.
+    /// Calls to abort uploads.
     #[cfg(feature = "remote")]
     pub(crate) uploads: Vec<Box<dyn FnOnce() + Send>>,
 }
@@ -56,8 +55,8 @@ impl Leftovers {
         }
     }
 
-    /// Removes the files, and the folders in which there is nothing else. We ignore errors, because
-    /// the command ends anyway.
+    /// Removes the files, and then the folders if they are empty. We ignore errors, since the
+    /// command is ending anyway.
     pub(crate) fn remove(&mut self) {
         for file in self.files.drain(..) {
             fs::remove_file(file).ok();
@@ -85,8 +84,8 @@ impl Parts {
     }
 
     /// Starts a part. Once all parts are [committed](Target::commit), [`Self::publish`] gives them
-    /// their names. Objects on web servers, devices and pipes are written directly, because they
-    /// cannot wait under another name.
+    /// their names. Objects on web servers, devices and pipes are written directly, since they
+    /// can't have a temporary name.
     ///
     /// # Errors
     /// Fails with [`Failure::Usage`] if the file already exists or is an input, and with
@@ -105,7 +104,7 @@ impl Parts {
         }
         match fs::symlink_metadata(&to.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            // The name may be too long, for example.
+            // For example, the name might be too long.
             Err(error) => return Err(failed(&to.path, error)),
             Ok(_) => Target::check(to)?,
         }
@@ -132,12 +131,12 @@ impl Parts {
         Ok(target)
     }
 
-    /// Gives all parts their names. Each part must have been committed.
+    /// Renames all parts to their final names. Each part must have been committed.
     ///
     /// # Errors
     /// Fails with [`Failure::Usage`] if another file has taken a name, and with [`Failure::System`]
-    /// if the system refuses. We then remove the parts that already have their names, unless they
-    /// have replaced a file.
+    /// if the system refuses. In that case, we remove the parts already renamed, unless they have
+    /// replaced a file.
     pub(crate) fn publish(self) -> Result<()> {
         #[cfg(feature = "remote")]
         self.uploads.complete()?;
@@ -171,19 +170,19 @@ impl Drop for Parts {
     }
 }
 
-/// Gives a part its name. Returns true if no file had this name before.
+/// Renames a part to its final name. Returns true if the name is new.
 fn named(staged: &Path, to: &Destination) -> io::Result<bool> {
     let existing = fs::metadata(&to.path).ok().filter(|_| to.force);
     if let Some(existing) = existing {
         fs::set_permissions(staged, existing.permissions())?;
-        // If the path is a symbolic link, it stays one, and we replace the file that it points to.
+        // We keep a symbolic link and replace its target instead.
         fs::rename(staged, fs::canonicalize(&to.path)?)?;
         return Ok(false);
     }
     match fs::hard_link(staged, &to.path) {
         Ok(()) => fs::remove_file(staged)?,
         Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(error),
-        // Some file systems do not support hard links. We then reserve the name by an empty file.
+        // On file systems without hard links, we reserve the name with an empty file.
         Err(_) => {
             drop(File::create_new(&to.path)?);
             fs::rename(staged, &to.path).inspect_err(|_| drop(fs::remove_file(&to.path)))?;
@@ -192,7 +191,7 @@ fn named(staged: &Path, to: &Destination) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Creates a folder and the ones above it, and records the new ones.
+/// Creates a folder and its parents, recording any new folders.
 fn create_folders(folder: &Path) -> io::Result<()> {
     let missing = folder.ancestors();
     let missing =

@@ -1,4 +1,4 @@
-//! The file that a command writes, or standard output in its place.
+//! A command's output file, or standard output in its place.
 
 use std::fs;
 use std::io::{self, IsTerminal as _, Stdout, Write};
@@ -21,14 +21,14 @@ const STDOUT: &str = "-";
 pub(crate) struct Target {
     /// The target's name in errors.
     pub(crate) name: String,
-    /// The progress of writing, which some commands show.
+    /// The progress of writing, shown by some commands.
     pub(crate) written: BytesWritten,
     file: Option<FileTarget>,
-    /// The temporary name under which a part waits for the others.
+    /// A part's temporary name until all parts are complete.
     staged: Option<PathBuf>,
     #[cfg(feature = "remote")]
     upload: Option<Upload>,
-    /// The uploads that appear together with this one.
+    /// The group of uploads to appear together with this one.
     #[cfg(feature = "remote")]
     uploads: Option<Uploads>,
     stdout: Stdout,
@@ -40,13 +40,13 @@ impl Target {
         path.as_os_str() == STDOUT
     }
 
-    /// Returns true if the path is a local file's.
+    /// Returns true for the path of a local file.
     pub(crate) fn is_local(path: &Path) -> bool {
         !Self::is_stdout(path) && as_url(path).is_none()
     }
 
-    /// Checks that the target may be written. Call this before any other work, so that a mistake
-    /// costs no time.
+    /// Checks that writing the target is allowed. Call this before any other work, so that a
+    /// mistake is reported early.
     ///
     /// # Errors
     /// Fails with [`Failure::Usage`] if the file already exists, or if standard output is a
@@ -62,7 +62,7 @@ impl Target {
             return Ok(());
         }
         if as_url(&to.path).is_some() {
-            // We ask the store when the upload starts.
+            // The store is only asked when the upload starts.
             return Ok(());
         }
         // A dangling link counts as a file, but devices and pipes do not.
@@ -76,7 +76,7 @@ impl Target {
         }
     }
 
-    /// Checks that the target does not need standard output, on which JSON is printed.
+    /// Checks that the target leaves standard output free for printing JSON.
     ///
     /// # Errors
     /// Fails with [`Failure::Usage`] if the target is standard output.
@@ -89,7 +89,7 @@ impl Target {
         }
     }
 
-    /// Starts to write the file.
+    /// Starts writing the file.
     ///
     /// # Errors
     /// See [`Self::check`]. Also fails with [`Failure::System`] if the file cannot be created.
@@ -120,7 +120,7 @@ impl Target {
         Ok(target)
     }
 
-    /// Starts to write a part. Once it is [committed](Self::commit), it is complete under the
+    /// Starts writing a part. [Committing](Self::commit) it leaves the complete part under the
     /// temporary name `staged`.
     ///
     /// # Errors
@@ -142,7 +142,8 @@ impl Target {
         Ok(target)
     }
 
-    /// Starts to write an object. When it is [committed](Self::commit), it waits for the others.
+    /// Starts writing an object. [Committing](Self::commit) it holds it back until the others are
+    /// complete.
     ///
     /// # Errors
     /// See [`Self::create`].
@@ -170,8 +171,8 @@ impl Target {
         };
         let is_special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
         let file = match is_special {
-            // Opening a pipe waits for its reader, and does not create a temporary file, so we let
-            // signals interrupt it.
+            // Opening a pipe blocks until there is a reader and doesn't create a temporary file, so
+            // we let signals interrupt it.
             true => open(),
             false => uninterrupted(|record| {
                 let file = open()?;
@@ -205,7 +206,7 @@ impl Target {
         let Some(file) = self.file.take() else {
             return self.stdout.flush().map_err(failed);
         };
-        // Syncing may take long, so we let signals interrupt it. They still remove the temporary
+        // Syncing can take a while, so we let signals interrupt it. They still remove the temporary
         // file.
         let synced = file.sync().map_err(failed);
         uninterrupted(|record| {

@@ -63,8 +63,8 @@ const FASTPARQUET: &str = "fastparquet-python";
 /// The maximum number of row groups to inspect for codecs in a sibling file.
 const SIBLING_ROW_GROUPS: usize = 16;
 
-/// Options for a repair. The more you know about the damaged file, the more can be recovered, so
-/// tell us everything here.
+/// Options for a repair. The more of these you can set for a damaged file, the more can be
+/// recovered.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;

@@ -66,8 +66,8 @@ pub(super) struct Between {
     has_page_index: bool,
 }
 
-/// A structure that writers put between or after column chunks. Recognizing these tells us that a
-/// gap isn't damage.
+/// A structure that writers put between or after column chunks. A gap that consists of these isn't
+/// damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Structure {
     /// A bloom filter, written after each row group or after the last.

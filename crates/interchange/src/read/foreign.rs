@@ -1,5 +1,5 @@
-//! Detects files in foreign formats by their magic numbers, so that the error can tell the user how
-//! to convert them.
+//! Detects files in foreign formats by their magic numbers, so that the error can include advice on
+//! how to convert them.
 
 /// A format that the command can't read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

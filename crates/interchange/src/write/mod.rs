@@ -24,7 +24,7 @@ use crate::error::Error;
 
 /// The destination of text, such as standard output.
 ///
-/// Implement this to redirect output. The methods tell file contents apart from the text between
+/// Implement this to redirect output. The methods separate file contents from the text between
 /// rows, so that a terminal can escape the former.
 pub trait TextOutput {
     /// The error type for failed writes.

@@ -404,8 +404,8 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Returns a row's key as text. We quote text where needed, so that a null can be told from an
-    /// empty text or the text `null`.
+    /// Returns a row's key as text. We quote text where needed, so that a null differs from an
+    /// empty text and the text `null`.
     fn key_of(&self, row: usize) -> Result<String> {
         let mut parts = Vec::new();
         let Some(batch) = &self.batch else {
