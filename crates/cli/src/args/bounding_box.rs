@@ -54,8 +54,8 @@ impl FromStr for WantedBox {
 }
 
 impl WantedBox {
-    /// Returns the predicate for `file`. Each file needs its own, because the file's metadata
-    /// decides which columns have geometries and which of them is primary.
+    /// Returns the predicate for `file`. Each file needs a predicate of its own, because the
+    /// geometry columns and the primary column depend on the file's metadata.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Argument`](herringbone::ErrorKind::Argument) if the file does not

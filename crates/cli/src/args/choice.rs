@@ -25,8 +25,8 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// Returns true if some rows may be left out for a reason other than `--row-groups`, which only
-    /// leaves out whole row groups.
+    /// Returns true if some rows might be left out for a reason other than `--row-groups`, which
+    /// only leaves out whole row groups.
     pub(crate) fn leaves_out_rows(&self) -> bool {
         self.wanted.is_given() || self.has_window() || self.sampling.sample.is_some()
     }
@@ -37,7 +37,7 @@ impl Choice {
         !self.wanted.is_given() && self.sampling.sample.is_none() && !self.sort.is_given()
     }
 
-    /// Returns true if rows are chosen by their numbers, that is by `--limit` or `--offset`.
+    /// Returns true if rows are chosen by number, that is, by `--limit` or `--offset`.
     pub(crate) fn has_window(&self) -> bool {
         self.part.is_given()
     }

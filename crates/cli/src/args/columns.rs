@@ -56,8 +56,8 @@ impl FromStr for Columns {
     }
 }
 
-/// Splits a list at its commas. Commas inside quoted names and inside parentheses do not split it,
-/// so that a name or a function call stays in one piece.
+/// Splits a list at its commas. Commas inside quoted names or parentheses don't count, so that
+/// names and function calls stay in one piece.
 pub(super) fn elements(text: &str) -> Vec<&str> {
     let mut elements = Vec::new();
     let mut rest = text;
@@ -70,8 +70,7 @@ pub(super) fn elements(text: &str) -> Vec<&str> {
     elements
 }
 
-/// Returns the position of the first `sign` that is outside quotes and parentheses, and that does
-/// not follow a backslash.
+/// Returns the offset of the first unescaped `sign` outside quotes and parentheses.
 pub(super) fn position_of(text: &str, sign: char) -> Option<usize> {
     let (mut quoted, mut escaped, mut open) = (false, false, 0_usize);
     for (at, character) in text.char_indices() {

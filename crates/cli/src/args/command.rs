@@ -32,8 +32,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Other", &["sql", "help", "completions", "man"]),
 ];
 
-/// Options that only `--help` shows, so that the page of `-h` fits a screen. The rare options in
-/// the writer's table are left out in addition to these.
+/// Options only shown by `--help`, so that the `-h` page fits on a screen. Rare options in the
+/// writer's table are left out as well.
 const RARE: &[&str] = &[
     "max",
     "seed",
@@ -105,7 +105,7 @@ const ENCRYPTION: &[&str] = &["input", "out", "output", "force", "keys", "quiet"
 const EXAMPLES: usize = 3;
 
 /// Builds the command line's definition. We arrange the options here rather than in their
-/// attributes, because many commands share an option, but each shows it differently.
+/// attributes, because many commands share an option but each shows it differently.
 pub(crate) fn command() -> clap::Command {
     let command = Arguments::command().mut_args(|argument| arranged(argument, RARE));
     let help = command
@@ -138,8 +138,8 @@ pub(crate) fn command() -> clap::Command {
     command.help_template(template)
 }
 
-/// Cuts the text after the short help page's options down to examples and topics. The long page
-/// keeps all of it.
+/// Trims the text after the short help page's options to examples and topics. The long page keeps
+/// all of it.
 fn with_short_help(command: clap::Command) -> clap::Command {
     let Some(help) = command.get_after_help().map(ToString::to_string) else {
         return command;
@@ -175,7 +175,7 @@ pub(crate) fn parse(arguments: Vec<OsString>, is_piped: bool) -> Result<Argument
     Ok(parsed)
 }
 
-/// Puts an option under its heading, and leaves it out of the short help page if it is rare.
+/// Puts an option under its heading, hiding it from the short help page if it is rare.
 fn arranged(argument: clap::Arg, rare: &[&str]) -> clap::Arg {
     let is_in = |list: &[&str]| list.contains(&argument.get_id().as_str());
     let heading = match (is_in(DAMAGE), is_in(OTHER)) {
@@ -213,8 +213,8 @@ fn shortened(help: &str) -> String {
     text
 }
 
-/// Returns the template for the whole program's help page. We list the commands by purpose, which
-/// clap cannot do by itself.
+/// Returns the template for the whole program's help page. We list the commands by purpose, since
+/// clap can't do that.
 fn template(command: &clap::Command) -> String {
     let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
     let is_listed = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
@@ -249,7 +249,7 @@ fn template(command: &clap::Command) -> String {
 mod tests {
     use super::*;
 
-    /// The number of lines that fit a usual screen.
+    /// The number of lines on a typical screen.
     const SCREEN: usize = 50;
 
     #[test]
@@ -285,8 +285,8 @@ mod tests {
         }
     }
 
-    /// The topic `odd-files` must have all options that no other page shows, or users could not
-    /// find them.
+    /// The topic `odd-files` must have every option missing from all other pages, or users couldn't
+    /// find it.
     #[test]
     fn hidden_options_are_in_a_topic() {
         let topics = super::super::topics::TOPICS.iter();

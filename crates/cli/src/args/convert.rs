@@ -49,7 +49,8 @@ pub(crate) struct Convert {
 }
 
 impl Convert {
-    /// Returns the paths of all files, which are mutable so that paths can replace `file` URLs.
+    /// Returns the paths of all files. They are mutable so that we can replace `file` URLs with
+    /// paths.
     pub(super) fn paths(&mut self) -> impl Iterator<Item = &mut PathBuf> {
         let ends = self.files.iter_mut().chain(&mut self.output);
         ends.chain(&mut self.text.schema)
@@ -90,8 +91,7 @@ impl FromStr for VariantColumn {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // We split at the last equals sign, because a column's name may contain one, but a type
-        // does not.
+        // Split at the last equals sign, since column names can contain one but types can't.
         let (name, shredding) = text.rsplit_once('=').unwrap_or((text, "none"));
         match name.is_empty() || shredding.is_empty() {
             true => Err("expected COLUMN, COLUMN=auto or COLUMN=TYPE".into()),

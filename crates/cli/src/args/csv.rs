@@ -26,7 +26,7 @@ pub(crate) struct CsvShape {
 }
 
 impl CsvShape {
-    /// Returns the first option that the user gave.
+    /// Returns the first given option, if any.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let options = [
             (self.null.is_some(), "--null"),
@@ -55,7 +55,7 @@ pub(crate) struct Csv {
 }
 
 impl Csv {
-    /// Returns the first option that the user gave.
+    /// Returns the first given option, if any.
     pub(crate) fn given(&self) -> Option<&'static str> {
         self.shape.given().or(self.crlf.then_some("--crlf"))
     }
@@ -130,7 +130,7 @@ impl CsvInput {
         }
     }
 
-    /// Returns the first option that the user gave.
+    /// Returns the first given option, if any.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let options = [
             (self.comment.is_some(), "--comment"),

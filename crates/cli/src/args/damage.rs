@@ -13,8 +13,8 @@ pub(crate) struct Damage {
 }
 
 impl Damage {
-    /// Returns true if text values that cannot be read become null, and false if their rows are
-    /// left out. `None` means that they are errors.
+    /// Returns true if unreadable text values become null, false if their rows are left out, or
+    /// `None` if they are errors.
     pub(crate) fn makes_nulls(&self) -> Option<bool> {
         match self.on_error {
             Reaction::Fail => None,

@@ -56,7 +56,7 @@ pub(crate) struct SortMemory {
 }
 
 impl Diff {
-    /// Returns the sort order by the key, which `diff` needs to find the rows that belong together.
+    /// Returns the sort order by the key. `diff` needs sorted rows to pair them.
     pub(crate) fn sort(&self, key: &Columns) -> Sort {
         let memory = &self.memory;
         Sort::by_key(key, memory.sort_memory, memory.sort_folder.clone())

@@ -57,8 +57,8 @@ impl FileFormat {
     }
 
     /// Returns the format that a name stands for, if there is one. For `.csv.gz`, the inner
-    /// extension decides. A compressed file always contains text, because Parquet and Arrow files
-    /// compress their own parts.
+    /// extension decides. A compressed file always contains text, since Parquet and Arrow files
+    /// have their own compression.
     ///
     /// # Errors
     /// Fails with [`Failure::Usage`] if the name belongs to a format that we do not read.
@@ -93,8 +93,7 @@ impl FileFormat {
         }
     }
 
-    /// Returns the format that a file's first bytes show, if they show one. Any text other than
-    /// JSON counts as CSV.
+    /// Detects the format by a file's first bytes. Any text other than JSON counts as CSV.
     pub(crate) fn of_beginning(beginning: &[u8]) -> Option<Self> {
         if beginning.starts_with(read::MAGIC) {
             return Some(Self::Arrow);
@@ -141,7 +140,7 @@ impl FileFormat {
     }
 }
 
-/// Returns true if the extension stands for compressed text.
+/// Returns true for extensions of compressed text.
 fn is_compressed(extension: &str) -> bool {
     matches!(extension, "gz" | "gzip" | "zst" | "zstd")
 }

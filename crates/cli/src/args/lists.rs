@@ -11,7 +11,7 @@ pub(crate) struct Json {
 }
 
 impl Json {
-    /// Returns JSON if the user asked for it, and `format` otherwise.
+    /// Returns JSON if requested, otherwise `format`.
     pub(crate) fn or(self, format: SchemaFormat) -> SchemaFormat {
         match self.json {
             true => SchemaFormat::Json,
@@ -45,7 +45,7 @@ pub(crate) struct ListFormatChoice {
 }
 
 impl ListFormatChoice {
-    /// Returns the format that the user asked for, if there is one.
+    /// Returns the requested format, if any.
     pub(crate) fn get(&self) -> Option<ListFormat> {
         match self {
             Self { json: true, .. } => Some(ListFormat::Jsonl),

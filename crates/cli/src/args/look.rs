@@ -85,7 +85,8 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Returns the paths of all files, which are mutable so that paths can replace `file` URLs.
+    /// Returns the paths of all files. They are mutable so that we can replace `file` URLs with
+    /// paths.
     pub(super) fn paths(&mut self) -> impl Iterator<Item = &mut PathBuf> {
         let ends = [&mut self.out, &mut self.output].into_iter().flatten();
         ends.chain([&mut self.file])
@@ -135,8 +136,8 @@ pub(crate) struct Stats {
 }
 
 impl Stats {
-    /// Returns true if some rows may be left out for a reason other than `--row-groups`, which only
-    /// leaves out whole row groups.
+    /// Returns true if some rows might be left out for a reason other than `--row-groups`, which
+    /// only leaves out whole row groups.
     pub(crate) fn leaves_out_rows(&self) -> bool {
         self.wanted.is_given() || self.part.is_given() || self.sampling.sample.is_some()
     }
@@ -185,8 +186,8 @@ pub(crate) struct Freq {
 }
 
 impl Freq {
-    /// Returns the words, and how many of them come before the files. This is one if the first word
-    /// names the columns.
+    /// Returns the words and the index of the first file. The index is one if the first word names
+    /// the columns.
     pub(super) fn words(&mut self) -> (&mut Vec<PathBuf>, usize) {
         let others = usize::from(self.columns.is_none());
         (&mut self.words, others)

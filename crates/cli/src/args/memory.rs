@@ -1,13 +1,13 @@
-//! Finds out how much memory this process may use, so that a sort does not exhaust it.
+//! Determines how much memory is available to this process, so that a sort doesn't exhaust it.
 
 use std::fs;
 use std::path::Path;
 
-/// The least memory that we sort in, in bytes, even if less is free.
+/// The minimum memory for sorting in bytes, even if less is free.
 const LEAST: u64 = 64 << 20;
 
 /// Returns the memory for sorting, in bytes. This is half of the free memory of the machine or of
-/// the control groups around this process, whichever is less. `None` if the system does not show
+/// this process's control groups, whichever is less. Returns `None` if the system doesn't expose
 /// it.
 pub(crate) fn for_sorting() -> Option<usize> {
     let machine = fs::read_to_string("/proc/meminfo").ok();
@@ -28,12 +28,12 @@ fn available(meminfo: &str) -> Option<u64> {
     kibibytes.checked_mul(1 << 10)
 }
 
-/// Returns the free memory of the control group in a line of `/proc/self/cgroup`. The groups around
-/// it have limits too, so the tightest one counts.
+/// Returns the free memory of the control group in a line of `/proc/self/cgroup`. The enclosing
+/// groups have limits too, so the tightest limit counts.
 fn free_in_groups(line: &str, root: &Path) -> Option<u64> {
     let mut parts = line.splitn(3, ':').skip(1);
     let (controllers, path) = (parts.next()?, parts.next()?);
-    // In version 2 of control groups, this field is empty. In version 1, it lists the controllers.
+    // This field is empty for cgroup v2 and lists the controllers for v1.
     let (root, most, used) = match controllers {
         "" => (root.to_owned(), "memory.max", "memory.current"),
         text if text.split(',').any(|part| part == "memory") => (
@@ -43,8 +43,8 @@ fn free_in_groups(line: &str, root: &Path) -> Option<u64> {
         ),
         _ => return None,
     };
-    // A group may have no files here, for example because we run in a container, which sees other
-    // paths. The groups around it may still have some.
+    // A group might have no files here, for example because containers see other paths. But the
+    // enclosing groups might still have some.
     let group = root.join(path.trim_start_matches('/'));
     let groups = group
         .ancestors()
@@ -53,7 +53,7 @@ fn free_in_groups(line: &str, root: &Path) -> Option<u64> {
         |path: &Path| -> Option<u64> { fs::read_to_string(path).ok()?.trim().parse().ok() };
     groups
         .filter_map(|group| {
-            // A group without a limit has the text `max`, which is not a number.
+            // Groups without a limit have the text `max` instead of a number.
             let most = number(&group.join(most))?;
             Some(most.saturating_sub(number(&group.join(used)).unwrap_or(0)))
         })
@@ -91,7 +91,7 @@ mod tests {
         // More memory is in use than the limit allows.
         write("user/job/memory.current", "301\n");
         assert_eq!(free_in_groups("0::/user/job", root), Some(0));
-        // Version 1 has other files, in a folder for each controller.
+        // cgroup v1 has other files, in a folder per controller.
         assert_eq!(free_in_groups("5:cpu,cpuacct:/user", root), None);
         fs::create_dir_all(root.join("memory/user")).unwrap();
         write("memory/user/memory.limit_in_bytes", "700\n");

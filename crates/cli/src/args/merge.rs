@@ -1,5 +1,4 @@
-//! The options for reading several files as one. They list the differences between the files that
-//! are allowed.
+//! The options for reading several files as one. They list the allowed differences between files.
 
 use clap::Args;
 use herringbone_rewrite::SchemaMerge;

@@ -106,8 +106,8 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Returns the command's list of files, if it has one, and the number of other words that come
-    /// before the files.
+    /// Returns the command's list of files, if it has one, and the number of words before the
+    /// files.
     pub(super) fn files(&mut self) -> Option<(&mut Vec<PathBuf>, usize)> {
         let files = match &mut self.command {
             Command::Info { files, .. }
@@ -130,7 +130,8 @@ impl Arguments {
         Some((files, 0))
     }
 
-    /// Returns the paths of all files, which are mutable so that paths can replace `file` URLs.
+    /// Returns the paths of all files. They are mutable so that we can replace `file` URLs with
+    /// paths.
     pub(crate) fn paths(&mut self) -> Vec<&mut PathBuf> {
         let mut paths: Vec<&mut PathBuf> = match &mut self.command {
             Command::Info { files, .. }
@@ -215,7 +216,7 @@ pub(crate) struct FooterChoice {
 }
 
 impl FooterChoice {
-    /// Returns the footers by which rows are read.
+    /// Returns the source of footers for reading rows.
     pub(crate) fn get(&self) -> Footers {
         match self.use_metadata_file {
             true => Footers::Shared,
@@ -408,8 +409,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Returns the command's option that disables checking pages against their checksums, if it has
-    /// one.
+    /// Returns the command's option to skip checksum verification, if it has one.
     pub(crate) fn ignores_checksums(&self) -> Option<&'static str> {
         let ignores = matches!(
             self,
@@ -447,7 +447,7 @@ mod tests {
         command().debug_assert();
     }
 
-    /// The width at which clap wraps help pages, which is `max_term_width` of [`Arguments`].
+    /// The wrapping width of help pages, the same as `max_term_width` of [`Arguments`].
     const TERMINAL: usize = 100;
     /// The maximum width of lines that we wrap by hand, so that clap does not wrap them again.
     const BY_HAND: usize = 96;
@@ -467,7 +467,7 @@ mod tests {
         for line in page.lines() {
             assert!(line.chars().count() <= TERMINAL, "{name}: {line}");
         }
-        // Clap must print the text at the end as we wrote it.
+        // Clap must print the text at the end verbatim.
         assert!(page.trim_end().ends_with(after.trim_end()), "{name}");
         let subcommands = command.get_subcommands_mut();
         for subcommand in subcommands.filter(|subcommand| subcommand.get_name() != "help") {

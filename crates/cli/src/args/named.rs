@@ -1,5 +1,5 @@
-//! Turns the options in the writer's table into options of the command line, so that the command
-//! has all of them without listing them again.
+//! Turns the writer's option table into command line options, so that we don't have to list them
+//! twice.
 
 use std::ffi::OsStr;
 
@@ -25,7 +25,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("data_page_version", "page-version"),
 ];
 
-/// Options that the command has in another form, and the reason for this.
+/// Options with another form in the command, each with the reason.
 const ELSEWHERE: &[(&str, &str)] = &[
     (
         "bloom_filter",
@@ -53,7 +53,7 @@ pub(super) struct Named {
     pub(super) encoded: Vec<Option<Columns>>,
 }
 
-/// Returns the table's options that the command has under the same name.
+/// Returns the table's options with the same name in the command.
 fn rows() -> impl Iterator<Item = &'static WriteOption> {
     let is_elsewhere = |row: &WriteOption| ELSEWHERE.iter().any(|(name, _)| *name == row.name);
     WriteOption::ALL
@@ -61,8 +61,7 @@ fn rows() -> impl Iterator<Item = &'static WriteOption> {
         .filter(move |row| !is_elsewhere(row))
 }
 
-/// Returns a switch's flag, and the value that the flag sets, if the command has the switch as a
-/// flag.
+/// Returns a switch's flag and the flag's value, if the command has such a flag.
 fn flag(row: &WriteOption) -> Option<(&'static str, &'static str)> {
     let mut flags = FLAGS.iter();
     let (_, flag, text) = flags.find(|(name, ..)| *name == row.name)?;
@@ -182,8 +181,8 @@ impl FromArgMatches for Named {
                 }
             }
         }
-        // Choices for all columns come first, so that a later choice for some columns makes an
-        // exception.
+        // Choices for all columns come first, so that later choices for some columns act as
+        // exceptions.
         given.sort_by_key(|(_, setting)| setting.columns.is_some());
         let mut named = Self::default();
         for (row, setting) in &given {
@@ -226,8 +225,8 @@ impl Named {
     }
 }
 
-/// Returns selectors for the columns whose type allows the encoding. An encoding that the user
-/// gives without columns applies to these only.
+/// Returns selectors for the columns with a suitable type for the encoding. An encoding given
+/// without columns only applies to these.
 fn of_types(encoding: Encoding) -> Vec<ColumnSelector> {
     let types = encoding.serves().iter().copied();
     types.map(ColumnSelector::PhysicalType).collect()

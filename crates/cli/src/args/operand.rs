@@ -88,8 +88,8 @@ impl Operand {
         }
     }
 
-    /// Returns the operand if it can be compared. An extraction without a type is an error, because
-    /// only a test for null makes sense without one.
+    /// Returns the operand if it can be compared. An extraction without a type is an error, since
+    /// the only sensible test without a type is for null.
     pub(super) fn typed(self) -> Result<Self, String> {
         match &self {
             Self::Path {

@@ -46,7 +46,7 @@ pub(crate) struct Read {
 }
 
 impl Read {
-    /// Returns the format that the user asked for, if there is one.
+    /// Returns the requested format, if any.
     pub(crate) fn format(&self) -> Option<RowFormat> {
         match &self.format {
             RowFormatChoice { json: true, .. } => Some(RowFormat::Jsonl),
@@ -57,7 +57,7 @@ impl Read {
         }
     }
 
-    /// Returns the library's options for reading, except for the ones in [`Choice`].
+    /// Returns the library's options for reading, other than those in [`Choice`].
     pub(crate) fn options(&self) -> ReadOptions {
         let mut schema = self.types.schema();
         schema.strings = self.strings.into();

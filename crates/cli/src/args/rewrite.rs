@@ -79,7 +79,7 @@ pub(crate) struct Rewriting {
 }
 
 impl Rewriting {
-    /// Returns the options for reading, except for the ones in [`Choice`].
+    /// Returns the options for reading, other than those in [`Choice`].
     pub(crate) fn read_options(&self) -> ReadOptions {
         self.damage.choose(self.decode.options())
     }
@@ -87,8 +87,8 @@ impl Rewriting {
     /// Returns the options for writing, except for the sort order.
     pub(crate) fn write_options(&self) -> WriteOptions {
         let options = self.write.options(self.decode.threads);
-        // A variant is unshredded before it is shredded in another way, so the writer must accept
-        // the same violations as the reader.
+        // Variants are unshredded before they're shredded anew, so the writer must accept the same
+        // violations as the reader.
         let unshred = self.choice.wanted.variants.options();
         options.extension(VariantExtension::new().unshred(unshred))
     }

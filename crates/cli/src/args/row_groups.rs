@@ -52,8 +52,8 @@ impl RowGroups {
     }
 }
 
-/// Returns the row groups that the user chose, in a file that has `count` of them. If the user
-/// chose none, returns all.
+/// Returns the chosen row groups in a file with `count` row groups, or all of them if nothing was
+/// chosen.
 pub(crate) fn chosen(row_groups: Option<&RowGroups>, count: usize) -> Result<Vec<usize>> {
     row_groups.map_or_else(|| Ok((0..count).collect()), |chosen| chosen.of(count))
 }

@@ -45,7 +45,7 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// Returns true if the column gets another name or type in the output.
+    /// Returns true if the column is renamed or cast.
     pub(crate) fn is_new(&self) -> bool {
         self.name.is_some() || self.field.is_some()
     }
@@ -178,13 +178,12 @@ impl Selection {
         })
     }
 
-    /// Returns true if the output also has columns that no item names. The columns then depend on
-    /// the input's.
+    /// Returns true if the output also has unnamed columns. These depend on the input.
     pub(crate) fn has_rest(&self) -> bool {
         self.items.contains(&Item::Rest)
     }
 
-    /// Returns the paths that are left out. These are columns, or fields inside columns.
+    /// Returns the excluded paths, which are columns or nested fields.
     pub(crate) fn dropped(&self) -> &[Vec<String>] {
         &self.dropped
     }
@@ -201,7 +200,7 @@ impl Selection {
         all
     }
 
-    /// Appends the columns that no item names.
+    /// Appends the columns not named by any item.
     fn rest(&self, fields: &Fields, all: &mut Vec<Taken>) {
         for field in fields {
             let names = |taken: &Taken| taken.path.first() == Some(field.name());
@@ -211,8 +210,8 @@ impl Selection {
         }
     }
 
-    /// Appends a column without its dropped parts. If some are dropped, this appends the remaining
-    /// fields one by one, because only whole paths can be taken.
+    /// Appends a column without its dropped parts. If there are any, we append the remaining fields
+    /// one by one, since only whole paths can be selected.
     fn kept(&self, field: &Field, path: Vec<String>, all: &mut Vec<Taken>) {
         if self.is_dropped(&path) {
             return;
@@ -238,8 +237,8 @@ impl Selection {
     }
 }
 
-/// Returns the fields inside a column. This skips the groups that only form a list or a map, which
-/// paths do not name.
+/// Returns the fields inside a column. This skips groups that only form a list or a map, since
+/// paths don't name them.
 pub(crate) fn fields_of(data_type: &DataType) -> &[std::sync::Arc<Field>] {
     match data_type {
         DataType::Struct(fields) => fields,

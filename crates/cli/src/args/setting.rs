@@ -18,8 +18,7 @@ impl<T: FromStr<Err: Display>> FromStr for Setting<T> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // We split at the last equals sign, because a column's name may contain one, but a value
-        // does not.
+        // Split at the last equals sign, since column names can contain one but values can't.
         let (columns, value) = match text.rsplit_once('=') {
             Some((columns, value)) => (Some(columns.parse()?), value),
             None => (None, text),

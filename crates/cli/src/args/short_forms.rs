@@ -1,13 +1,12 @@
-//! Writes out the short forms that clap does not know: `FILE`, `--json FILE`, `head -5 FILE` and
-//! `head FILE -5`.
+//! Expands short forms unknown to clap: `FILE`, `--json FILE`, `head -5 FILE` and `head FILE -5`.
 
 use std::ffi::OsString;
 use std::path::Path;
 
-/// The commands that take a row count after a hyphen, like `head` of Unix.
+/// The commands that accept a row count after a hyphen, like Unix `head`.
 const NUMBERED: [&str; 5] = ["show", "head", "tail", "cat", "sample"];
 
-/// Returns the arguments with their short forms written out.
+/// Returns the arguments with short forms expanded.
 pub(crate) fn written_out(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
     if names_file(&arguments) {
@@ -16,8 +15,8 @@ pub(crate) fn written_out(arguments: impl IntoIterator<Item = OsString>) -> Vec<
     let command = arguments
         .iter()
         .position(|argument| NUMBERED.iter().any(|name| argument == name));
-    // Only options may come before the command. A word further back that looks like a command is an
-    // argument.
+    // Only options are allowed before the command, so any later word that looks like a command is
+    // an argument.
     let Some(at) = command.filter(|at| (1..=2).contains(at)) else {
         return arguments;
     };
@@ -48,7 +47,7 @@ pub(crate) fn written_out(arguments: impl IntoIterator<Item = OsString>) -> Vec<
 }
 
 /// Returns true if the first word is a file or folder rather than a command. Options and their
-/// values do not count as words here.
+/// values don't count as words here.
 fn names_file(arguments: &[OsString]) -> bool {
     let starts_so = |word: &OsString| is_option(&word.to_string_lossy()) || is_file(word);
     if !arguments.get(1).is_some_and(starts_so) {
@@ -81,7 +80,7 @@ fn takes_value(program: &clap::Command, option: &str) -> bool {
             let is_named = names.contains(&name) || hidden.contains(&name);
             is_named && argument.get_action().takes_values()
         }),
-        // Several letters may follow one hyphen, and the last of them may take a value.
+        // A hyphen can be followed by several letters, and the last one can take a value.
         None => all.any(|argument| {
             let is_named = argument
                 .get_short()
@@ -91,8 +90,8 @@ fn takes_value(program: &clap::Command, option: &str) -> bool {
     }
 }
 
-/// Returns true if an argument in place of a command seems to be a file. No command's name has one
-/// of these characters.
+/// Returns true if an argument in place of a command looks like a file. No command name contains
+/// these characters.
 fn is_file(argument: &OsString) -> bool {
     let text = argument.to_string_lossy();
     let is_path = || text.contains(['.', '/', '\\', ':']) || Path::new(argument).exists();
@@ -119,7 +118,7 @@ mod tests {
         assert_eq!(written("h head f -5"), "h head f -n 5");
         assert_eq!(written("h tail -c id -5 f"), "h tail -c id -n 5 f");
         assert_eq!(written("h f.p -3"), "h show f.p -n 3");
-        // An option's value may look like a row count, and all words after `--` are files.
+        // An option's value can look like a row count, and all words after `--` are files.
         assert_eq!(written("h head -w -5 f"), "h head -w -5 f");
         assert_eq!(written("h head f -- -5"), "h head f -- -5");
         assert_eq!(written("h f.p -n 3"), "h show f.p -n 3");
@@ -130,7 +129,7 @@ mod tests {
             "h show --columns id -n 3 f.p"
         );
         assert_eq!(written("h --columns=id f.p"), "h show --columns=id f.p");
-        // The tests run in this crate's folder, so these files exist.
+        // Tests run in this crate's folder, so these files exist.
         assert_eq!(written("h src"), "h show src");
         assert_eq!(written("h -q src"), "h show -q src");
         for line in [

@@ -66,7 +66,7 @@ impl Sort {
         options.sort_folder.clone_from(&self.sort_folder);
         let bytes = match self.sort_memory {
             Some(size) => Some(size.0),
-            // Only a sort needs to know the machine's memory, so we do not ask for it otherwise.
+            // Only query the machine's memory if there is something to sort.
             None if self.is_given() => memory::for_sorting(),
             None => None,
         };
@@ -115,8 +115,7 @@ fn key(text: &str) -> Result<SortingColumnOption, String> {
         .nulls_first(nulls_first))
 }
 
-/// Returns the text without one of the endings, if it has one. The second ending is SQL, and may be
-/// in any case.
+/// Strips one of the two endings, if present. The second ending is SQL and case-insensitive.
 fn without<'t>(text: &'t str, [short, sql]: [&str; 2]) -> Option<&'t str> {
     let before = text.strip_suffix(short).or_else(|| {
         let (before, end) = text.split_at_checked(text.len().checked_sub(sql.len())?)?;

@@ -1,7 +1,7 @@
-//! Gives advice about words that the command line does not know.
+//! Gives advice about unknown words on the command line.
 //!
-//! We suggest a similar word only if the difference is a likely slip of the hand. Words that other
-//! programs use are in a table instead, because the words of ours that look similar mean something
+//! We only suggest a similar word if the difference looks like a typo. Words from other programs
+//! are in a table instead, because their closest match among our own words usually means something
 //! else.
 
 use std::error::Error as _;
@@ -11,7 +11,7 @@ use std::num::ParseIntError;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Words that are commands in other programs, and the advice for them.
+/// Commands of other programs, with advice.
 const COMMANDS: &[(&[&str], &str)] = &[
     (
         &["profile", "summarise"],
@@ -81,8 +81,8 @@ const COMMANDS: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Names of options in other programs, and our options with that meaning. If there are several, we
-/// suggest all that the command has.
+/// Option names of other programs and our equivalents. If there are several, we suggest every one
+/// available in the command.
 const OPTIONS: &[(&[&str], &[&str])] = &[
     (
         &["sep", "separator", "delim", "field-separator"],
@@ -145,7 +145,7 @@ const OPTIONS: &[(&[&str], &[&str])] = &[
     ),
 ];
 
-/// Replaces clap's advice in an error about the command line by our own.
+/// Replaces clap's advice in a command line error with our own.
 pub(super) fn advised(
     error: clap::Error,
     program: &clap::Command,
@@ -175,7 +175,7 @@ fn of_command(mut error: clap::Error) -> clap::Error {
         .filter(|similar| tip.is_none() && is_slip(&word, similar))
         .collect();
     error.remove(ContextKind::SuggestedSubcommand);
-    // Clap suggests that the word is a file to be passed after `--`, which is wrong here too.
+    // Clap suggests passing the word as a file after `--`, which is wrong here too.
     error.remove(ContextKind::Suggested);
     if !similar.is_empty() {
         error.insert(
@@ -194,8 +194,8 @@ fn of_option(
     program: &clap::Command,
     arguments: &[OsString],
 ) -> clap::Error {
-    // Clap suggests that the user meant an unknown option as a value. This is hardly ever true, so
-    // we drop this advice.
+    // Clap suggests that an unknown option was meant as a value. That's hardly ever true, so we
+    // drop this advice.
     error.remove(ContextKind::Suggested);
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
         return error;
@@ -249,8 +249,8 @@ fn of_option(
     error
 }
 
-/// Replaces the reason why a value is not a number. The standard library complains about an invalid
-/// digit even if the value does not contain any.
+/// Replaces the reason why a value isn't a number. The standard library complains about an invalid
+/// digit even if the value has none.
 fn of_number(error: clap::Error, program: &clap::Command) -> clap::Error {
     let source = error.source();
     if !source.is_some_and(|source| source.is::<ParseIntError>()) {
@@ -271,15 +271,14 @@ fn of_number(error: clap::Error, program: &clap::Command) -> clap::Error {
     clap::Error::raw(ErrorKind::ValueValidation, message + "\n").with_cmd(program)
 }
 
-/// Returns true if one word may be a slip of the hand for another. This allows one or two letters
-/// that differ, are missing, are too many or are in another order.
+/// Returns true if one word looks like a typo of another. This allows for one or two wrong,
+/// missing, extra or swapped letters.
 fn is_slip(wrong: &str, right: &str) -> bool {
     let most = if wrong.chars().count() < 6 { 1 } else { 2 };
     distance(wrong, right) <= most
 }
 
-/// Returns the number of letters by which two words differ. Two neighbouring letters in the wrong
-/// order count once.
+/// Returns the edit distance between two words, counting a swap of adjacent letters as one edit.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before: Vec<usize> = Vec::new();
@@ -335,7 +334,7 @@ mod tests {
         }
     }
 
-    /// Two letters in the wrong order count once, and each other change counts for itself.
+    /// A swap counts as one edit, as does each other change.
     #[test]
     fn changes_of_letters_are_counted() {
         for (a, b, changes) in [

@@ -31,7 +31,7 @@ pub(crate) struct TextInput {
 }
 
 impl TextInput {
-    /// Returns the first option for CSV and JSON that the user gave.
+    /// Returns the first given option for CSV and JSON, if any.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let options = [
             (self.schema.is_some(), "--schema"),

@@ -1,4 +1,4 @@
-//! The help topics, which explain things that concern more than one command.
+//! The help topics, for anything that concerns more than one command.
 
 /// The topic `where`.
 const WHERE: &str = "\

@@ -70,8 +70,7 @@ impl Wanted {
         file: &ParquetFile,
         columns: Option<&SchemaRef>,
     ) -> herringbone::Result<Option<Predicate>> {
-        // We ignore an error here, because a file whose types cannot be determined cannot be read
-        // either, and reading it reports this error.
+        // We ignore this error, since reading the file runs into it again and reports it.
         let schema = match (columns, &self.condition) {
             (Some(columns), _) => Some(columns.clone()),
             (None, Some(_)) => file.arrow_schema(&SchemaOptions::default()).ok(),

@@ -67,7 +67,7 @@ impl OutputOption {
         &mut self.output
     }
 
-    /// Returns the destination in the form that all commands share.
+    /// Returns the destination in the commands' common form.
     pub(crate) fn destination(&self) -> Destination {
         Destination {
             path: self.output.clone(),
@@ -114,14 +114,14 @@ impl Write {
             || self.fill_empty_structs
     }
 
-    /// Returns true if geometries are written without an annotation, even if they had one. Versions
-    /// of GeoParquet before 2.0 ask for this.
+    /// Returns true if geometries are written without an annotation, even if they had one.
+    /// GeoParquet versions before 2.0 require this.
     pub(crate) fn has_plain_geometries(&self) -> bool {
         self.geoparquet
             .is_some_and(|version| version < Version::V2_0)
     }
 
-    /// Returns the extension that writes geometries in the form that the user chose.
+    /// Returns the extension for writing geometries in the chosen form.
     fn geospatial(&self) -> Geospatial {
         let all = Geospatial::new();
         match self.geoparquet {
@@ -132,16 +132,16 @@ impl Write {
         }
     }
 
-    /// Returns true if columns that had a bloom filter in the input get one in the output.
+    /// Returns true if columns keep their bloom filters from the input.
     pub(crate) fn keeps_bloom_filters(&self) -> bool {
         !self.no_bloom_filter
     }
 
-    /// Returns true if an option may set the encoding or the dictionary of a column.
+    /// Returns true if an option might set a column's encoding or dictionary.
     pub(crate) fn may_set_encoding(&self, path: &[String]) -> bool {
-        // The user may leave out the groups that only form a list or a map, so a path need not
-        // equal the column's. We only compare the first names, which is safe because the answer may
-        // be too cautious.
+        // Users can leave out groups that only form a list or a map, so paths don't have to match
+        // exactly. We only compare the first names, since it's safe to err on the side of caution
+        // here.
         self.named.encoded.iter().any(|columns| {
             let mut paths = columns.iter().flat_map(|column| &column.paths);
             columns.is_none() || paths.any(|other| other.first() == path.first())

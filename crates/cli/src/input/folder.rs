@@ -113,7 +113,7 @@ pub(crate) enum Footers {
 pub(crate) struct Reading<'a> {
     /// A condition for ruling out files by their paths.
     pub(crate) filter: Option<&'a Predicate>,
-    /// The name of the column that has each file's path.
+    /// The name of the file path column.
     pub(crate) path_column: Option<&'a str>,
     pub(crate) footers: Footers,
 }
@@ -125,7 +125,7 @@ pub(crate) struct Folder {
     dataset: Dataset,
     /// The columns filled from file paths: the partition columns and the path itself.
     columns: SchemaRef,
-    /// The name of the column that has each file's path.
+    /// The name of the file path column.
     path_column: Option<String>,
     footers: Footers,
     /// True if the command line named the files one by one, rather than by a directory or pattern.

@@ -31,8 +31,8 @@ pub(in crate::args) fn literal(expression: &Expr) -> Result<Literal, String> {
     };
     match expression {
         Expr::Nested(inner) => literal(inner),
-        // NaN and the infinities look like column names to the parser, but they are numbers unless
-        // they are in quotes.
+        // NaN and the infinities look like column names to the parser, but they're numbers unless
+        // quoted.
         Expr::Identifier(name) if name.quote_style.is_none() => {
             special(&name.value).ok_or_else(no_literal)
         }
@@ -54,8 +54,8 @@ pub(in crate::args) fn literal(expression: &Expr) -> Result<Literal, String> {
             }),
             _ => Err(no_literal()),
         },
-        // Dates and similar literals stay text here, because only the column's type decides how the
-        // text is read.
+        // Dates and similar literals stay text here, since parsing them depends on the column's
+        // type.
         Expr::TypedString(typed)
             if matches!(
                 typed.data_type,
@@ -84,8 +84,7 @@ fn value(value: &Value) -> Option<Literal> {
     })
 }
 
-/// Parses a number with all of its digits, so that 0.1 is exactly a tenth and 1e400 is not
-/// infinite.
+/// Parses a number exactly, so that 0.1 is a tenth and 1e400 isn't infinite.
 fn number(text: &str) -> Option<Literal> {
     if let Ok(integer) = text.parse() {
         return Some(Literal::Integer(integer));

@@ -30,7 +30,7 @@ use tests_of_columns::{Check, Comparison};
 /// The maximum length of a condition, in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// The byte order mark that some programs put before UTF-8.
+/// The byte order mark, written before UTF-8 by some programs.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The value of `--where`.
@@ -103,8 +103,8 @@ impl FromStr for Condition {
     }
 }
 
-/// Reads a condition's text from a file. We never read more than [`MAX_BYTES`] (and a mark),
-/// because the path may name a device that has no end.
+/// Reads a condition's text from a file. We never read more than [`MAX_BYTES`] (plus a mark), since
+/// the path could name an endless device.
 fn of_file(path: &str) -> io::Result<String> {
     let mut text = String::new();
     let most = MAX_BYTES + BYTE_ORDER_MARK.len_utf8();
@@ -118,7 +118,7 @@ fn of_file(path: &str) -> io::Result<String> {
     read.map(|_| text)
 }
 
-/// Parses a condition, and reports the errors that do not depend on a file's columns.
+/// Parses a condition, reporting errors that don't depend on a file's columns.
 pub(crate) fn of_text(text: &str) -> Result<Condition, String> {
     let bytes = text.len();
     if bytes > MAX_BYTES {
@@ -144,13 +144,13 @@ pub(crate) fn of_text(text: &str) -> Result<Condition, String> {
         }
     }
     let condition = Condition(node(&expression)?);
-    // Building a predicate without a schema finds the errors that do not depend on the columns.
+    // Building a predicate without a schema finds any errors independent of the columns.
     condition.predicate(false, None)?;
     Ok(condition)
 }
 
-/// Turns `any(…)` and `all(…)` into calls of functions, unless they follow a comparison. The parser
-/// would otherwise take them for a part of any operator before them, such as `and`.
+/// Turns `any(…)` and `all(…)` into function calls, unless they follow a comparison. Otherwise, the
+/// parser would take them for part of a preceding operator such as `and`.
 fn name_quantifiers(tokens: &mut [TokenWithSpan]) {
     let mut follows_comparison = false;
     for token in tokens {
@@ -179,8 +179,8 @@ fn is_quantifier(word: &str) -> bool {
         .any(|name| name.eq_ignore_ascii_case(word))
 }
 
-/// Returns the reason why a text is not an SQL expression, with a hint for mistakes that the
-/// parser's own message does not explain.
+/// Explains why a text isn't an SQL expression. We add hints for common mistakes, since the
+/// parser's own message doesn't always help.
 fn unparsed(text: &str, error: &ParserError) -> String {
     match error {
         ParserError::RecursionLimitExceeded => {
@@ -269,7 +269,7 @@ fn node(expression: &Expr) -> Result<Node, String> {
             compare_op,
             right,
         } => each(left, compare_op, (right, true))?,
-        // A boolean column is a condition by itself.
+        // A boolean column is a condition on its own.
         node if is_operand(node) => test(typed(node)?, Check::Holds),
         other => return Err(not_understood(other)),
     })
@@ -300,7 +300,7 @@ fn like(pattern: &Expr, escape: Option<&Expr>) -> Result<Like, String> {
     }
 }
 
-/// Returns the test for `is not distinct from`. This test is never unknown, because it takes two
+/// Returns the test for `is not distinct from`. This test is never unknown, since it treats two
 /// nulls as equal.
 fn same(left: &Expr, right: &Expr) -> Result<Node, String> {
     let (of, literal, _) = sides(left, right)?;
@@ -324,8 +324,8 @@ fn binary(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Node, String
     Ok(Node::Test(Box::new(operand.typed()?), check))
 }
 
-/// Returns the column and the literal of a comparison, and true if the literal is on the left. The
-/// caller then turns the operator around, because `5 < a` means `a > 5`.
+/// Returns a comparison's column and literal, and true if the literal is on the left. In that case,
+/// the caller has to flip the operator, because `5 < a` means `a > 5`.
 fn sides<'e>(left: &'e Expr, right: &'e Expr) -> Result<(&'e Expr, Literal, bool), String> {
     Ok(match (is_operand(left), is_operand(right)) {
         (true, false) => (left, literal(right)?, false),
@@ -335,8 +335,8 @@ fn sides<'e>(left: &'e Expr, right: &'e Expr) -> Result<(&'e Expr, Literal, bool
             (Ok(literal), Err(_)) => (right, literal, true),
             (_, other) => (left, other?, false),
         },
-        // One side is a literal, so the user probably meant the other one as a column. We return it
-        // as such, because its own error is then the helpful one.
+        // One side is a literal, so the user probably meant the other side as a column. We return
+        // it as such, since the resulting error is the helpful one.
         (false, false) => match literal(left) {
             Ok(literal) => (right, literal, true),
             Err(_) => (left, literal(right)?, false),
@@ -357,9 +357,8 @@ fn each(left: &Expr, op: &BinaryOperator, (right, is_all): (&Expr, bool)) -> Res
     ))
 }
 
-/// Converts a chain of conditions that are joined by one operator. `left` contains all of them but
-/// the last. We walk the chain in a loop, because it may be long enough to exhaust the stack if we
-/// recursed.
+/// Converts a chain of conditions joined by one operator. `left` contains all but the last
+/// condition. We use a loop, because a long chain could overflow the stack if we recursed.
 fn chain(mut left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Node, String> {
     let mut parts = vec![right];
     while let Expr::BinaryOp {

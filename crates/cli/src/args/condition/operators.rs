@@ -1,14 +1,14 @@
-//! Limits the number of operators in a condition. Each operator may add a level to the parsed tree,
-//! and all later work on the tree recurses once per level.
+//! Limits the number of operators in a condition. Each operator can add a level to the parsed tree,
+//! and all later steps recurse once per level.
 
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// The maximum number of operators. Even if all of them form one chain, its tree fits a thread's
-/// stack many times over.
+/// The maximum number of operators. Even a single chain of this many is far from overflowing a
+/// thread's stack.
 pub(super) const MAX_OPERATORS: usize = 2000;
 
-/// The words that join two parts of a condition, or follow one.
+/// Keywords that join two parts of a condition or follow a part.
 const WORDS: [Keyword; 25] = {
     use Keyword::*;
     [
@@ -17,8 +17,8 @@ const WORDS: [Keyword; 25] = {
     ]
 };
 
-/// Checks the number of operators. A number's sign and the elements of a list do not count, because
-/// they do not make the tree deeper.
+/// Checks the number of operators. Signs of numbers and list elements don't count, since they don't
+/// make the tree deeper.
 ///
 /// # Errors
 /// Fails with a message if there are more than [`MAX_OPERATORS`].

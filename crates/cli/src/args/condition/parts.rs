@@ -8,8 +8,8 @@ use sqlparser::ast::{
 };
 use sqlparser::tokenizer::Token;
 
-/// The maximum number of nested levels in a part that errors show. Formatting recurses for each
-/// level, so that a deep part could exhaust the stack.
+/// The maximum nesting depth of parts shown in errors. Formatting recurses for each level, so a
+/// deep part could overflow the stack.
 const SHOWN_LEVELS: usize = 20;
 
 /// A part of a condition that an error can show.
@@ -71,7 +71,7 @@ fn has_short_arguments(function: &Function, levels: usize) -> bool {
         }
 }
 
-/// Returns the text that errors show for a part. A part that is nested too deeply is not shown.
+/// Returns a part's text for errors. Parts that are nested too deeply are not shown.
 pub(in crate::args) fn shown(part: &impl Part) -> String {
     match part.is_short() {
         true => format!("`{}`", shortened(&part.to_string())),

@@ -139,7 +139,7 @@ fn what_is_no_condition_is_refused() {
     assert!(longer.contains("has 1048577 bytes, but at most 1048576 are allowed"));
 }
 
-/// Threads that run tests have 2 MiB of stack, so this test would crash if we recursed too deeply.
+/// Test threads have 2 MiB of stack, so this test would crash if we recursed too deeply.
 #[test]
 fn deep_conditions_do_not_overflow_a_small_stack() {
     for (open, close) in [

@@ -1,5 +1,4 @@
-//! Turns the tests in a condition into predicates. This depends on the types that the columns have
-//! in a file.
+//! Turns the tests in a condition into predicates, depending on the column types in a file.
 
 use herringbone::filter::{Column, Like, Literal, Predicate};
 use herringbone_arrow::array::Array as _;
@@ -41,7 +40,7 @@ pub(super) enum Comparison {
 
 impl Comparison {
     /// Returns the comparison of a column with a literal. `is_turned` means that the literal is on
-    /// the left, so that the operator has to be turned around.
+    /// the left, so we have to flip the operator.
     pub(super) fn of(op: &BinaryOperator, is_turned: bool) -> Option<Self> {
         Some(match (op, is_turned) {
             (BinaryOperator::Eq, _) => Self::Equal,
@@ -67,8 +66,8 @@ impl Comparison {
 }
 
 impl Check {
-    /// Returns the predicate that tests an operand. If the rows' columns are known, the column's
-    /// type decides how the literals are read.
+    /// Returns the predicate that tests an operand. If the columns are known, literals are parsed
+    /// according to the column's type.
     ///
     /// # Errors
     /// Fails with a message if a literal is of another type than the column.
@@ -200,7 +199,7 @@ fn found(path: &mut [String], schema: &Schema) -> Option<FieldRef> {
             None => {
                 let same = |field: &&FieldRef| field.name().to_lowercase() == name.to_lowercase();
                 let mut alike = fields.iter().filter(same);
-                // If several names differ in case alone, we do not guess which one is meant.
+                // If several names only differ in case, we don't guess which one is meant.
                 let (Some(field), None) = (alike.next(), alike.next()) else {
                     return None;
                 };
