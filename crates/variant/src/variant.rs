@@ -86,7 +86,7 @@ impl<'a> Variant<'a> {
     /// Checks the metadata and the whole value. This covers every offset and ID, all text, the
     /// order and uniqueness of fields, and `limits`. Values must not share bytes either.
     ///
-    /// Objects may be ordered by the UTF-8 or the UTF-16 form of their names, because some writers
+    /// Objects can be ordered by the UTF-8 or the UTF-16 form of their names, because some writers
     /// use the latter. Values of unknown types are skipped.
     ///
     /// # Errors

@@ -206,7 +206,7 @@ fn the_first_rows_need_no_more_of_a_text() {
         [json!({"id": 3}), json!({"id": 4})]
     );
     herringbone(&["count", &file]).fails(3, "line 50002");
-    // With a condition, all of the text is read, because only the last row may match.
+    // With a condition, all of the text is read, because only the last row might match.
     herringbone(&["head", "-w", "id >= 0", "-n", "1", &file]).fails(3, "line 50002");
 }
 

@@ -130,7 +130,7 @@ fn numbers_are_times_on_request() {
     ));
     herringbone(&["cat", "-n", "1", "-c", "t:timestamp(s)=at", &csv])
         .ok("{\"t\":\"2023-11-14T22:13:20\"}\n");
-    // Digits in text may be a year, so they are not taken as a count of seconds.
+    // Digits in text might be a year, so they are not taken as a count of seconds.
     let years = folder.with("years.csv", "y\n\"2024\"\nx\n");
     herringbone(&["cat", "-n", "1", "-c", "t:timestamp=y", &years])
         .fails(3, "\"2024\" is not a valid");

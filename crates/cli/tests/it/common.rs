@@ -124,7 +124,7 @@ pub(crate) fn stdin(arguments: &[&str], bytes: &[u8]) -> Run {
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // The command may end before it has read all of its input, so this may fail.
+    // The command might end before it has read all of its input, so this might fail.
     stdin.write_all(bytes).ok();
     drop(stdin);
     child.wait_with_output().unwrap().into()

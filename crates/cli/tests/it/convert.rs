@@ -232,7 +232,7 @@ fn nulls_and_empty_strings_stay_apart_in_csv() {
     let folder = Folder::new();
     let (csv, out) = (folder.file("x.csv"), folder.file("x.parquet"));
     for (options, text, expected) in [
-        // There are two columns. Numbers do not have an empty value, and programs may quote
+        // There are two columns. Numbers do not have an empty value, and programs might quote
         // everything.
         (
             &["--type", "n=Int64"][..],

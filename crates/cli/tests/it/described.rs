@@ -143,7 +143,7 @@ fn avro_schemas_are_true_or_left_out() {
     let run = herringbone(&["rewrite", "-f", &a, &out, "--columns", "id,s"]);
     notes(&run, "the metadata `iceberg.schema` is left out");
     assert_eq!(parsed(&out, AVRO), record(json!([id, s])));
-    // Something else may refer to the record `inner`, and readers do not expect one without `y`.
+    // Something else might refer to the record `inner`, and readers do not expect one without `y`.
     for columns in ["id,name", "s.x"] {
         let run = herringbone(&["rewrite", "-f", &a, &out, "--columns", columns]);
         notes(&run, &format!("the metadata `{AVRO}` is left out"));

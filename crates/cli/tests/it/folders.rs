@@ -422,7 +422,7 @@ fn names_and_commands_without_a_table_are_refused() {
     herringbone(&["pages", "-q", &odd]).code(&[0]);
 }
 
-/// The shell may replace a pattern by its files before the command sees it.
+/// The shell can replace a pattern by its files before the command sees it.
 #[test]
 fn named_files_have_the_columns_of_their_paths() {
     let folder = Folder::new();

@@ -73,7 +73,7 @@ fn stats_are_bounds_and_counts_of_column_chunks() {
     assert_eq!(one.len(), 2);
     let table = herringbone(&["stats", "--by", "row-group", "--format", "table", EXAMPLE]).stdout;
     assert!(table.contains("┆ tags.list.element ┆"), "{table}");
-    // The statistics may also come from bytes on standard input.
+    // The statistics can also come from bytes on standard input.
     let bytes = std::fs::read(path(EXAMPLE)).unwrap();
     assert_eq!(stdin(&["stats", "-"], &bytes).code, 0);
 }

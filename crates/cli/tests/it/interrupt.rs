@@ -48,7 +48,7 @@ fn send(signal: &str, child: &Child) {
 }
 
 /// Returns true if this process ignores a signal, because each command that it starts then ignores
-/// it too. The tests may run in the background of a script, or under `nohup`.
+/// it too. The tests might run in the background of a script, or under `nohup`.
 fn is_ignored(signal: u32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -106,7 +106,7 @@ fn columns_that_are_asked_for_may_be_in_some_files_only() {
     cat(&["--columns", "b,nope"]).fails(2, "there is no column `nope` in any of the files");
     cat(&["--where", "b = 'x'"]).ok("{\"a\":1,\"b\":\"x\",\"s\":null}\n");
     cat(&["--where", "b is null"]).ok("{\"a\":2,\"b\":null,\"s\":{\"x\":3,\"y\":4}}\n");
-    // A condition may test columns that are not read.
+    // A condition can test columns that are not read.
     cat(&["--where", "b = 'x'", "--columns", "a"]).ok("{\"a\":1}\n");
     cat(&["--where", "b = 'x'", "--columns", "s.x,b"]).ok("{\"s\":null,\"b\":\"x\"}\n");
     cat(&["--where", "b = 'x'", "--explain"]).code(&[0]);
@@ -234,7 +234,7 @@ fn errors_name_both_files_and_the_option() {
     herringbone(&["cat", "--cast", &a, &e]).fails(3, "does not fit into Timestamp(µs)");
 }
 
-/// There are more inputs than the process may have open at once.
+/// There are more inputs than the process can have open at once.
 #[cfg(unix)]
 #[test]
 fn inputs_are_opened_when_their_turn_comes() {

@@ -165,7 +165,7 @@ fn no_part_replaces_an_input() {
     assert_eq!(folder.names(), ["a.parquet"]);
 }
 
-/// The command may be interrupted at any time, and no part must have its name then.
+/// The command can be interrupted at any time, and no part must have its name then.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_leaves_all_parts_or_none() {

@@ -1,4 +1,4 @@
-//! Tests files that are read next to the data, which are schemas. They may come from pipes, and
+//! Tests files that are read next to the data, which are schemas. They can come from pipes, and
 //! their size is limited.
 
 #![cfg(unix)]
@@ -31,7 +31,7 @@ fn with_pipe(folder: &Folder, bytes: Vec<u8>, arguments: &[&str]) -> Run {
         .collect();
     let writer = {
         let pipe = pipe.clone();
-        // The command may stop reading before the end, so this may fail.
+        // The command might stop reading before the end, so this might fail.
         std::thread::spawn(move || std::fs::write(pipe, bytes).ok())
     };
     let run = Run::from(command(&arguments).output().unwrap());

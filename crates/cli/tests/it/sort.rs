@@ -190,7 +190,7 @@ fn an_interrupt_leaves_nothing() {
     assert!(has_runs());
     assert_eq!(folder.names().len(), 1, "{:?}", folder.names());
     let id = child.id().to_string();
-    // We send SIGTERM, because SIGINT may be ignored if these tests run in the background of a
+    // We send SIGTERM, because SIGINT might be ignored if these tests run in the background of a
     // script.
     let killed = Command::new("kill").args(["-TERM", &id]).status().unwrap();
     assert!(killed.success());

@@ -1,4 +1,4 @@
-//! Tests the files that the command writes: a name has one writer, and names may have any length.
+//! Tests the files that the command writes: a name has one writer, and names can have any length.
 
 use std::process::Stdio;
 
@@ -75,7 +75,7 @@ fn a_file_that_appears_in_the_meantime_stays() {
     }
 }
 
-/// On all usual file systems, a name may have 255 bytes.
+/// On all usual file systems, a name can have 255 bytes.
 #[test]
 fn names_may_be_as_long_as_the_system_allows() {
     let folder = Folder::new();

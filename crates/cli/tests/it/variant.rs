@@ -116,7 +116,7 @@ fn what_cannot_be_asked_for() {
     herringbone(&["convert", &many, &out, "--variant", "v"]).fails(3, "column `v`");
 }
 
-/// Conditions may test the values at a path of a variant.
+/// Conditions can test the values at a path of a variant.
 #[test]
 fn conditions_on_paths() {
     let folder = Folder::new();

@@ -127,7 +127,7 @@ impl Longitudes {
         }
     }
 
-    /// Replaces the arcs from `start` to `end` with one arc. The range may be empty.
+    /// Replaces the arcs from `start` to `end` with one arc. The range can be empty.
     fn replace(&mut self, start: usize, end: usize, arc: Arc) {
         // The array has room for one more arc than `KEPT_APART`.
         self.arcs.copy_within(end..self.count, start + 1);

@@ -151,7 +151,7 @@ fn statistics_of_parts_are_merged() {
     for edges in [Edges::Planar, Edges::Spherical] {
         assert_eq!(merged(edges, &[&a, &b]), Some(wanted.clone()));
     }
-    // A part without a box may be anywhere, and a part with unknown types may have any type.
+    // A part without a box can be anywhere, and a part with unknown types can have any type.
     let empty = part(None, &[4]);
     let types_only = merged(Edges::Planar, &[&a, &empty]).unwrap();
     assert_eq!(types_only, part(None, &[1, 4, 3003]));

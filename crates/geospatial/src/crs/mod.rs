@@ -258,7 +258,7 @@ impl Identity<'_> {
     }
 }
 
-/// Returns the text after a prefix. The prefix may have any letter case.
+/// Returns the text after a prefix. The prefix can have any letter case.
 fn after_prefix<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let (start, rest) = text.split_at_checked(prefix.len())?;
     start.eq_ignore_ascii_case(prefix).then_some(rest)

@@ -285,7 +285,7 @@ fn covering(members: &mut Members, place: &MemberPath<'_>) -> Result<Option<Cove
         Some(Value::Object(members)) => members,
         other => return Err(place.is(other.as_ref(), "an object")),
     };
-    // The specification may add other coverings.
+    // The specification might add other coverings.
     let place = place.member("bbox");
     let mut paths = match members.shift_remove("bbox") {
         None => return Ok(None),

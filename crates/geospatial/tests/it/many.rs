@@ -108,7 +108,7 @@ fn check(many: GeospatialStatistics, one_by_one: GeospatialStatistics, edges: Ed
         return;
     };
     if edges.is_geography() {
-        // If points are added together, gaps of up to a degree between them may be missed.
+        // If points are added together, gaps of up to a degree between them might be missed.
         assert!(
             width(found) <= width(wanted) + 1.0,
             "{what}: {found:?} {wanted:?}"
@@ -193,7 +193,7 @@ fn points_have_the_narrowest_box() {
     }
 }
 
-/// Points added together may lie on both sides of the gap that the box leaves.
+/// Points added together can lie on both sides of the gap that the box leaves.
 #[test]
 fn gaps_of_more_than_a_hundredth_of_the_earth_are_found() {
     let point = |x: i32| {

@@ -250,7 +250,7 @@ fn poles_are_enclosed_by(edges: Edges) {
             ring.reverse();
         }
     }
-    // This is about half of the Earth, so either side may be meant.
+    // This is about half of the Earth, so either side might be meant.
     let half = bbox(&[polygon(&[around(0.0)])]).unwrap();
     assert_eq!((half.ymin, half.ymax), (-90.0, 90.0));
     // This is most of the Earth, so the smaller side is around the poles and the antimeridian.

@@ -83,7 +83,7 @@ fn chunks_and_pages_are_counted() {
 }
 
 /// A changed byte in a page's body contradicts the checksum. Headers and indexes have bytes that do
-/// not mean anything, and bounds may be wider than needed, so some changes in these are not found.
+/// not mean anything, and bounds can be wider than needed, so some changes in these are not found.
 #[test]
 fn changed_bytes_of_pages_and_indexes_are_found() {
     let bytes = written(&batch(), options());
@@ -120,7 +120,7 @@ fn changed_bytes_of_pages_and_indexes_are_found() {
 }
 
 /// If a file has no checksums, its metadata is compared with its values. Few bits of the metadata
-/// may have any value.
+/// can have any value.
 #[test]
 fn changed_bytes_of_the_footer_are_found() {
     let bytes = written(&batch(), options());

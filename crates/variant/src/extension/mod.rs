@@ -58,7 +58,7 @@ pub use get::VariantGet;
 /// copied. A group that is not a variant according to the specification is an error.
 ///
 /// When you write, an array with that name, or with the older name `parquet.variant`, becomes a
-/// VARIANT group of version 1. It is shredded according to [`Shredding`]. The array's storage may
+/// VARIANT group of version 1. It is shredded according to [`Shredding`]. The array's storage can
 /// have any form that the Arrow type allows.
 ///
 /// ```

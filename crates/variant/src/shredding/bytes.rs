@@ -43,7 +43,7 @@ impl BytesColumn {
         })
     }
 
-    /// Creates a column from binary values in any layout, which may have a dictionary or run-end
+    /// Creates a column from binary values in any layout, which can have a dictionary or run-end
     /// encoding. `name` is for error messages.
     pub(super) fn new(array: &ArrayRef, name: &str) -> Result<Self> {
         if let Some(dictionary) = array.as_any_dictionary_opt() {

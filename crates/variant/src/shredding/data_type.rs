@@ -209,7 +209,7 @@ impl PrimitiveType {
         }
     }
 
-    /// Returns the type of the values that a column of this Arrow type may contain. All layouts of
+    /// Returns the type of the values that a column of this Arrow type can contain. All layouts of
     /// a type count as equal.
     ///
     /// # Errors

@@ -25,11 +25,11 @@ pub struct InferOptions {
     pub max_fields: usize,
     /// The maximum nesting depth of shredded objects and arrays.
     pub max_depth: usize,
-    /// The types that values may be shredded into.
+    /// The types that values can be shredded into.
     pub types: ShreddedTypes,
 }
 
-/// The types that an inferred shredding may have.
+/// The types that an inferred shredding can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ShreddedTypes {
@@ -72,7 +72,7 @@ herringbone_format::setters! { InferOptions {
     max_fields: usize;
     /// Sets the maximum nesting depth of shredded objects and arrays.
     max_depth: usize;
-    /// Selects the types that values may be shredded into.
+    /// Selects the types that values can be shredded into.
     types: ShreddedTypes;
 }}
 

@@ -319,7 +319,7 @@ pub(super) fn check_beside_object(has_fields: bool, is_object: bool) -> Result<(
     }
 }
 
-/// Appends a value. A missing value becomes a null, because only fields may be missing.
+/// Appends a value. A missing value becomes a null, because only fields can be missing.
 fn push(
     row: Row<'_>,
     names: RowMetadata<'_>,

@@ -81,7 +81,7 @@ fn int_at(variant: Variant<'_>, name: &str) -> i8 {
 #[test]
 fn metadata_of_every_width() {
     for width in 1..=4 {
-        // Bit 5 is reserved, so it may have any value.
+        // Bit 5 is reserved, so it can have any value.
         for reserved in [0, 0x20] {
             let mut bytes = metadata(&["a", "", "bcd"], width, false);
             bytes[0] |= reserved;
@@ -180,7 +180,7 @@ fn fields_are_ordered_by_names_whatever_the_dictionary() {
     assert!(error.message().contains("two fields `c`"), "{error}");
 }
 
-/// A dictionary may be declared sorted although it is not.
+/// A dictionary can be declared sorted although it is not.
 #[test]
 fn a_dictionary_that_only_says_it_is_sorted() {
     let names = metadata(&["b", "a"], 1, true);
@@ -263,7 +263,7 @@ fn short_and_long_strings() {
     }
     let wrong = [2 << 2 | 1, 0xC3, b'b'];
     assert!(Variant::validated(&[], &wrong, &limits()).is_err());
-    // Binary values may have any bytes.
+    // Binary values can have any bytes.
     let binary = [15 << 2, 2, 0, 0, 0, 0xC3, 0xFF];
     let variant = Variant::validated(&[], &binary, &limits()).unwrap();
     assert!(matches!(

@@ -103,7 +103,7 @@ fn keys_come_by_option_variable_or_standard_input() {
         .unwrap()
         .into();
     run.ok("24\n");
-    // The encrypted file may also come from standard input.
+    // The encrypted file can also come from standard input.
     let bytes = std::fs::read(&file).unwrap();
     has_the_rows(&stdin(&["cat", "-", "--keys", &path], &bytes));
 }
@@ -183,7 +183,7 @@ fn what_keys_do_not_fit_is_an_error_of_the_bytes() {
     let some = folder.with("some.json", format!(r#"{{"footer_key": "{KF}"}}"#));
     let some = herringbone(&["cat", "--columns", "name", &file, "--keys", &some]);
     some.ok(&herringbone(&["cat", "--columns", "name", EXAMPLE]).stdout);
-    // An attacker may have replaced an encrypted file by a plaintext one, so it is refused.
+    // An attacker might have replaced an encrypted file by a plaintext one, so it is refused.
     herringbone(&["cat", EXAMPLE, "--keys", &good])
         .fails(3, "to read it anyway, omit --keys and HERRINGBONE_KEYS");
     let supplied = keys(

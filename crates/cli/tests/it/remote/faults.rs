@@ -242,7 +242,7 @@ fn a_large_file_without_ranges_is_an_error() {
     run.fails(4, "the file has 300000000 bytes, more than the 268435456");
 }
 
-/// Servers may support neither requests for the end of a file nor HEAD requests.
+/// Servers might support neither requests for the end of a file nor HEAD requests.
 #[test]
 fn servers_without_suffixes_are_asked_for_the_length() {
     for status in [400, 416, 501] {

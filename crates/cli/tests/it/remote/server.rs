@@ -154,7 +154,7 @@ fn serve(
         "HEAD" => &[][..],
         _ => &answer.body[..answer.sent],
     };
-    // The command may have closed the connection, so this may fail.
+    // The command might have closed the connection, so this might fail.
     stream
         .write_all(text.as_bytes())
         .and_then(|()| stream.write_all(body))

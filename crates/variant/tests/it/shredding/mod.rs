@@ -107,7 +107,7 @@ const NO_NAMES: &[u8] = &[0x11, 0, 0];
 const NAME_A: &[u8] = &[0x11, 1, 0, 1, b'a'];
 
 /// Returns an object whose field a is shredded as an integer. The columns are `value`,
-/// `typed_value`, which may be null, and `a`.
+/// `typed_value`, which can be null, and `a`.
 fn shredded_object(value: Option<&[u8]>, is_typed: bool, a: Option<i32>) -> StructArray {
     let typed: ArrayRef = Arc::new(Int32Array::from(vec![a]));
     let field = by_hand(vec![("value", binary(vec![None])), ("typed_value", typed)]);
