@@ -34,8 +34,8 @@ thrift_struct! {
     }
 }
 
-/// A row group without its column chunks. Use this if you only need the other fields, because it
-/// comes decoded with the footer.
+/// A row group without its column chunks. Use this if you only need the other fields of a
+/// [`RowGroup`], because it comes decoded with the footer.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
