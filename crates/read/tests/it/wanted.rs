@@ -190,9 +190,9 @@ fn fields_of_one_name_are_found_in_order() {
     let find = |fields| read(&file, in_order(fields)).map(|batch| batch.columns().to_vec());
     assert_eq!(find(vec![a()]), Ok(vec![ints([Some(1); 3])]));
     let all = find(vec![a(), field("s", inner), a(), a(), a()]).unwrap();
-    assert_eq!(all[0], ints([Some(1); 3]));
+    assert_eq!(&all[0], &ints([Some(1); 3]));
     assert_eq!(all[1].as_struct(), &struct_of(&[4, 5]));
-    assert_eq!(all[2], ints([Some(2); 3]));
+    assert_eq!(&all[2], &ints([Some(2); 3]));
     assert_eq!(all[3..], [ints([Some(3); 3]), ints([None; 3])]);
     // A filter reads the first column alone, and then the others.
     let filtered = ReadOptions::new()
