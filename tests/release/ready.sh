@@ -9,7 +9,7 @@ fail() { echo "$1"; exit 1; }
 [ "$tag" = "v$version" ] || fail "the tag is $tag, and Cargo.toml has version $version: expected the tag v$version"
 grep -qE "^## $version, [0-9]{4}-[0-9]{2}-[0-9]{2}$" CHANGELOG.md ||
     fail "CHANGELOG.md has no heading '## $version, YYYY-MM-DD' with the day of the release"
-for manifest in integrations/{ballista,datafusion,delta,python}/Cargo.toml; do
+for manifest in integrations/{ballista,c/check,c/lib,datafusion,delta,python}/Cargo.toml; do
     grep -qx "version = \"$version\"" "$manifest" || fail "$manifest has another version than Cargo.toml, $version"
 done
 if grep -q '^# To be confirmed by the owner' Cargo.toml; then
