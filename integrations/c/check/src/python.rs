@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyCapsuleMethods as _};
+use pyo3::types::PyCapsule;
 
 use crate::error::Refused;
 use crate::schema::Type;

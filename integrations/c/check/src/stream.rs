@@ -1,6 +1,6 @@
 //! `ArrowArrayStream` as a stream that checks its structs.
 
-use std::ffi::{CStr, CString, c_char, c_int};
+use std::ffi::{CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::array::{check_array, has_null};
@@ -47,10 +47,10 @@ impl Rows {
     }
 }
 
-/// Replaces a stream by one that checks each struct before it returns it.
+/// Replaces a stream by one that checks each struct before it returns it. The schema is checked now.
 ///
 /// # Errors
-/// Fails if the stream is released.
+/// Fails if the stream is released, or its schema is invalid. Then it is released afterwards.
 ///
 /// # Safety
 /// The stream must fulfil the promises of Arrow's C stream interface, but its numbers may be wrong.
@@ -60,21 +60,23 @@ pub unsafe fn guard_stream(stream: &mut ArrowArrayStream, rows: Rows) -> Result 
             "the stream is released; a struct can be imported once",
         ));
     }
-    let guarded = |inner| Guarded {
-        inner,
+    let mut guarded = Guarded {
+        inner: std::mem::replace(stream, ArrowArrayStream::released()),
         rows,
         of: None,
         error: None,
     };
-    let outer = ArrowArrayStream {
+    // SAFETY: this function has the same condition. An error of the producer is returned when the consumer asks.
+    if let Err(Failed::Refused(refused)) = unsafe { guarded.schema() } {
+        return Err(refused);
+    }
+    *stream = ArrowArrayStream {
         get_schema: Some(get_schema),
         get_next: Some(get_next),
         get_last_error: Some(get_last_error),
         release: Some(release),
-        private_data: std::ptr::null_mut(),
+        private_data: Box::into_raw(Box::new(guarded)).cast(),
     };
-    let inner = std::mem::replace(stream, outer);
-    stream.private_data = Box::into_raw(Box::new(guarded(inner))).cast();
     Ok(())
 }
 
@@ -201,11 +203,18 @@ unsafe extern "C" fn get_next(stream: *mut ArrowArrayStream, out: *mut ArrowArra
 unsafe extern "C" fn get_last_error(stream: *mut ArrowArrayStream) -> *const c_char {
     // SAFETY: consumers call this with the stream that has it.
     let guarded = unsafe { guarded(stream) };
-    match (&guarded.error, guarded.inner.get_last_error) {
-        (Some(error), _) => CStr::as_ptr(error),
+    if let Some(error) = &guarded.error {
+        return error.as_ptr();
+    }
+    let text = match guarded.inner.get_last_error {
         // SAFETY: the producer promises that its callback may be called with its stream after an error.
-        (None, Some(get_last_error)) => unsafe { get_last_error(&raw mut guarded.inner) },
-        (None, None) => std::ptr::null(),
+        Some(get_last_error) => unsafe { get_last_error(&raw mut guarded.inner) },
+        None => std::ptr::null(),
+    };
+    // Importers of Arrow 59 panic without a text.
+    match text.is_null() {
+        true => c"the producer of the stream gave no reason".as_ptr(),
+        false => text,
     }
 }
 

@@ -88,6 +88,19 @@ impl ArrowSchema {
     }
 }
 
+impl ArrowArrayStream {
+    /// Creates a released struct.
+    pub(crate) fn released() -> Self {
+        Self {
+            get_schema: None,
+            get_next: None,
+            get_last_error: None,
+            release: None,
+            private_data: std::ptr::null_mut(),
+        }
+    }
+}
+
 impl Drop for ArrowSchema {
     fn drop(&mut self) {
         if let Some(release) = self.release {

@@ -416,6 +416,11 @@ unsafe extern "C" fn lying_schema(_: *mut ArrowArrayStream, out: *mut ArrowSchem
     0
 }
 
+unsafe extern "C" fn integer_schema(_: *mut ArrowArrayStream, out: *mut ArrowSchema) -> c_int {
+    unsafe { out.write(schema(c"i", vec![])) };
+    0
+}
+
 unsafe extern "C" fn lying_next(_: *mut ArrowArrayStream, out: *mut ArrowArray) -> c_int {
     unsafe { out.write(array(3, vec![null()], vec![integers(-3)])) };
     0
@@ -464,12 +469,26 @@ fn guarded_streams_have_the_text_of_errors() {
         let error = unsafe { CStr::from_ptr(stream.get_last_error.unwrap()(&raw mut stream)) };
         assert!(error.to_str().unwrap().contains(text), "{error:?}");
     }
-    let mut released = ArrowArrayStream {
-        get_schema: None,
-        get_next: None,
-        get_last_error: None,
-        release: None,
-        private_data: null_mut(),
-    };
+    let mut silent = ArrowArrayStream::released();
+    silent.get_schema = Some(lying_schema);
+    silent.get_next = Some(failing_next);
+    silent.release = Some(released_stream);
+    unsafe { guard_stream(&mut silent, Rows::Batches) }.unwrap();
+    let mut out = integers(0);
+    let found = unsafe { silent.get_next.unwrap()(&raw mut silent, &raw mut out) };
+    assert_eq!(found, 5);
+    let error = unsafe { CStr::from_ptr(silent.get_last_error.unwrap()(&raw mut silent)) };
+    assert_eq!(error, c"the producer of the stream gave no reason");
+    // A schema is checked at once.
+    let mut invalid = ArrowArrayStream::released();
+    invalid.get_schema = Some(integer_schema);
+    invalid.release = Some(released_stream);
+    let refused = unsafe { guard_stream(&mut invalid, Rows::Batches) }.unwrap_err();
+    assert!(
+        refused.to_string().contains("rows are structs"),
+        "{refused}"
+    );
+    assert!(invalid.release.is_none());
+    let mut released = ArrowArrayStream::released();
     assert!(unsafe { guard_stream(&mut released, Rows::Batches) }.is_err());
 }
