@@ -8,6 +8,7 @@
 //! panic.
 
 mod allocator;
+mod capsules;
 mod column;
 mod command;
 mod dataset;

@@ -9,9 +9,9 @@ use herringbone::arrow::schema::{Schema as ArrowSchema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyCapsule, PyIterator, PyList};
-use pyo3_arrow::PySchema;
 use pyo3_arrow::ffi::to_schema_pycapsule;
 
+use crate::capsules;
 use crate::error::{Result, guarded, package};
 use crate::field::{self, Field};
 use crate::ipc;
@@ -108,7 +108,7 @@ impl<'py> FromPyObject<'_, 'py> for Schema {
             return Ok(schema.get().clone());
         }
         let (object, bytes) = without_bytes(&object)?;
-        let schema: PySchema = object.extract()?;
+        let schema = capsules::schema(&object)?;
         Ok(Self::new(schema.into_inner(), bytes))
     }
 }

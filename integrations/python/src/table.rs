@@ -14,8 +14,9 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyIterator, PyList, PySlice, PyString, PyTuple};
 use pyo3_arrow::ffi::{ArrayReader, to_stream_pycapsule};
-use pyo3_arrow::input::{AnyArray, AnyRecordBatch};
+use pyo3_arrow::input::AnyArray;
 
+use crate::capsules::{self, check_requested};
 use crate::column::{self, ChunkedArray};
 use crate::error::{Failure, Result, detached, guarded, package};
 use crate::field;
@@ -413,13 +414,7 @@ pub(crate) fn import(data: &Bound<'_, PyAny>) -> Result<(Stream, Schema)> {
         false => data,
     };
     let data = &unsliced;
-    let stream = guarded(|| {
-        let data: AnyRecordBatch = match data.hasattr("__arrow_c_stream__")? {
-            true => AnyRecordBatch::Stream(data.extract()?),
-            false => AnyRecordBatch::RecordBatch(data.extract()?),
-        };
-        Ok(data.into_reader()?)
-    });
+    let stream = guarded(|| Ok(capsules::batches(data)?.into_reader()?));
     let stream = stream.map_err(|error| column_in_place_of_table(data).unwrap_or(error))?;
     let schema = Schema::new(stream.schema(), bytes);
     Ok((stream, schema))
@@ -427,7 +422,7 @@ pub(crate) fn import(data: &Bound<'_, PyAny>) -> Result<(Stream, Schema)> {
 
 /// Returns the error for an array or a column that was passed instead of a table.
 fn column_in_place_of_table(data: &Bound<'_, PyAny>) -> Option<Failure> {
-    let column: AnyArray = data.extract().ok()?;
+    let column = capsules::arrays(data).ok()?;
     let kind = match column {
         AnyArray::Array(array) => array.field().data_type().clone(),
         AnyArray::Stream(stream) => stream.field_ref().ok()?.data_type().clone(),
@@ -469,6 +464,7 @@ pub(crate) fn export<'py>(
     arrays: Arrays,
     requested: Option<Bound<'py, PyCapsule>>,
 ) -> Result<Bound<'py, PyCapsule>> {
+    check_requested(requested.as_ref())?;
     let field = Field::new_struct("", schema.fields().clone(), false);
     let field = Arc::new(field.with_metadata(schema.metadata().clone()));
     let exported = Box::new(Exported { arrays, field });
@@ -481,6 +477,7 @@ pub(crate) fn export_column<'py>(
     column: &ChunkedArray,
     requested: Option<Bound<'py, PyCapsule>>,
 ) -> Result<Bound<'py, PyCapsule>> {
+    check_requested(requested.as_ref())?;
     let exported = Box::new(Exported {
         arrays: Box::new(column.chunks.clone().into_iter().map(Ok)),
         field: column.field.clone(),

@@ -9,10 +9,11 @@ use herringbone::filter::Literal;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PyString};
-use pyo3_arrow::PyArray;
+use pyo3_arrow::input::AnyArray;
 
 pub(crate) use self::arrow::literal_at;
 
+use crate::capsules;
 use crate::column::ChunkedArray;
 use crate::error::{Result, argument};
 
@@ -187,8 +188,9 @@ fn of_scalar(value: &Bound<'_, PyAny>) -> Result<Literal> {
         // nanoseconds.
         let array = value.py().import("pyarrow")?;
         let array = array.call_method1("array", ([value], value.getattr("type")?))?;
-        let array: PyArray = array.extract()?;
-        if let Some(literal) = literal_at(array.array(), 0) {
+        if let AnyArray::Array(array) = capsules::arrays(&array)?
+            && let Some(literal) = literal_at(array.array(), 0)
+        {
             return Ok(literal);
         }
     } else if value.hasattr("item")? {
