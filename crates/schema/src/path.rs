@@ -210,20 +210,21 @@ fn close_to<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// Returns the edit distance: the number of characters to insert, delete or replace to turn one
-/// text into the other.
+/// text into the other. Swapping two neighbours counts as one edit, because it is one slip.
 fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        row[0] = left;
-        for (to, above) in b.iter().zip(&mut row[1..]) {
-            let changed = diagonal + usize::from(from != *to);
-            diagonal = *above;
-            left = changed.min(diagonal + 1).min(left + 1);
-            *above = left;
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before = vec![usize::MAX; b.len() + 1];
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let changed = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            row[j] = changed.min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                row[j] = row[j].min(before[j - 2] + 1);
+            }
         }
+        before = std::mem::replace(&mut last, row);
     }
-    row[b.len()]
+    last[b.len()]
 }

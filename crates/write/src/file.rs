@@ -250,12 +250,18 @@ impl FileEncoder {
     /// these have a different number of rows.
     pub fn end_row_group(&mut self, num_rows: u64, is_sorted: bool) -> Result<Vec<Bytes>> {
         let columns = mem::take(&mut self.columns);
-        if columns.len() != self.plan.num_columns()
-            || columns.iter().any(|column| column.num_rows != num_rows)
-        {
-            return Err(Error::argument(
-                "the row group lacks column chunks, or their number of rows is wrong",
-            ));
+        if columns.len() != self.plan.num_columns() {
+            return Err(Error::argument(format!(
+                "the row group has {} column chunks, but the schema has {} columns",
+                columns.len(),
+                self.plan.num_columns()
+            )));
+        }
+        if let Some(column) = columns.iter().find(|column| column.num_rows != num_rows) {
+            return Err(Error::argument(format!(
+                "a column chunk has {} rows, but its row group has {num_rows}",
+                column.num_rows
+            )));
         }
         let start = if columns.is_empty() {
             self.position

@@ -19,7 +19,7 @@ impl FromStr for LimitChange {
         let (name, value) = text.split_once('=').ok_or("expected LIMIT=N")?;
         let value = value
             .parse()
-            .map_err(|_| format!("\"{value}\" is not a number"))?;
+            .map_err(|_| format!("expected a whole number after `{name}=`, found `{value}`"))?;
         let change = Self {
             name: name.into(),
             value,

@@ -402,7 +402,8 @@ pub fn num_values(header: &PageHeader) -> Result<usize> {
     let declared = header
         .num_values()
         .ok_or_else(|| Error::corrupt("page header lacks the header of its type"))?;
-    usize::try_from(declared).map_err(|_| Error::corrupt("page header has a negative value count"))
+    usize::try_from(declared)
+        .map_err(|_| Error::corrupt(format!("the page header declares {declared} values")))
 }
 
 /// Compares a body with the checksum in its header, if there is one. A checksum of 0 counts as absent, because old

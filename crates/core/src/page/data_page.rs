@@ -62,8 +62,9 @@ pub(super) fn split_levels_v2(
     length: i32,
     max_level: u8,
 ) -> Result<Option<LevelSection>> {
-    let length = usize::try_from(length)
-        .map_err(|_| Error::corrupt("page header has a negative levels length"))?;
+    let length = usize::try_from(length).map_err(|_| {
+        Error::corrupt(format!("the page header declares {length} bytes of levels"))
+    })?;
     if length > body.len() {
         return Err(Error::corrupt(format!(
             "levels need {length} bytes, but the page has {}",

@@ -425,8 +425,10 @@ impl Chunk {
                 metadata.type_, plan.leaf_type.physical_type
             )));
         }
-        let num_values = u64::try_from(metadata.num_values)
-            .map_err(|_| Error::corrupt("the column chunk has a negative value count"))?;
+        let num_values = u64::try_from(metadata.num_values).map_err(|_| {
+            let declared = metadata.num_values;
+            Error::corrupt(format!("the column chunk declares {declared} values"))
+        })?;
         Ok(Self {
             range: byte_range(metadata, file_length)?,
             num_values,

@@ -216,6 +216,10 @@ fn columns_that_are_not_there_are_named() {
         error(&paths(&[&["m", "valeu", "v1"]])),
         "there is no column `m.valeu.v1`; did you mean `m.value`?"
     );
+    assert_eq!(
+        error(&paths(&[&["m", "kye"]])),
+        "there is no column `m.kye`; did you mean `m.key`?"
+    );
     assert_eq!(error(&names(&["nowhere"])), "there is no column `nowhere`");
     assert_eq!(
         error(&paths(&[&["l", "A"]])),
