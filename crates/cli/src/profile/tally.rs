@@ -15,6 +15,7 @@ const CANDIDATES: usize = 1024;
 /// many are distinct.
 #[derive(Default)]
 pub(crate) struct Tally {
+    /// Seeded at random for each tally, so that a file cannot know which of its texts collide.
     hashes: DefaultHashBuilder,
     slots: HashTable<Slot>,
     entries: Vec<Entry>,
