@@ -1,6 +1,9 @@
 //! Decodes runs to dictionary entries with AVX-512, if the dictionary is small enough to fit into registers. This is
 //! true for 32 entries of 4 bytes, or 16 of 8 bytes. A lookup of eight indices is then one permutation, and an index
 //! out of range cannot read outside the dictionary.
+//!
+//! The loop looks like the one for AVX2, but that one stops at the first index out of range, because it must not load
+//! the entry. This one checks all indices in the end.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;

@@ -11,6 +11,9 @@
 //!
 //! The permutations depend on the width, and on the bit at which the first value starts. We compute them once per run
 //! of values, because after each register, the run advances by a whole number of bytes.
+//!
+//! Each instruction set and lane width has a plan of its own, because the permutations differ. Only `none` and `refit`
+//! repeat.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
