@@ -120,7 +120,7 @@ pub fn all() -> Vec<Kernel> {
     kernels
 }
 
-/// Adds kernels that keep some values. Their unit of time is a copy of all of them.
+/// Adds kernels that keep some values. We report their time in units of copying all values.
 fn selections(kernels: &mut Vec<Kernel>) {
     fn case<T: Plain>(kernels: &mut Vec<Kernel>, name: &str, percent: u64) {
         let bits = Random(5).bits(percent, VALUES);
