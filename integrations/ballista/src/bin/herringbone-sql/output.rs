@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::csv::WriterBuilder;
-use datafusion::arrow::error::ArrowError;
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::ipc::writer::StreamWriter;
 use datafusion::arrow::util::pretty::pretty_format_batches_with_schema;
 use datafusion::execution::SendableRecordBatchStream;
@@ -25,6 +25,21 @@ pub(crate) async fn write(
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     let schema = rows.schema();
+    let mut out = Output { out, error: None };
+    let written = write_rows(format, schema, rows, &mut out).await;
+    // The CSV writer turns the output's errors into texts, so that only `Output` knows their kind.
+    match out.error {
+        Some(error) => Err(Error::Output(error)),
+        None => written,
+    }
+}
+
+async fn write_rows(
+    format: Format,
+    schema: SchemaRef,
+    rows: SendableRecordBatchStream,
+    out: &mut Output<'_>,
+) -> Result<(), Error> {
     match format {
         Format::Table => {
             let batches: Vec<RecordBatch> = rows.try_collect().await?;
@@ -38,31 +53,81 @@ pub(crate) async fn write(
             let mut rows = stream::iter([Ok(empty)]).chain(rows);
             let mut writer = WriterBuilder::new().with_header(true).build(&mut *out);
             while let Some(batch) = rows.try_next().await? {
-                if let Err(error) = writer.write(&batch) {
-                    drop(writer);
-                    // The CSV writer turns the output's errors into texts, but the output returns
-                    // them again when it is flushed.
-                    out.flush().map_err(Error::Output)?;
-                    return Err(from_arrow(error));
-                }
+                writer.write(&batch)?;
             }
         }
         Format::Arrow => {
             let mut rows = rows;
-            let mut writer = StreamWriter::try_new(&mut *out, &schema).map_err(from_arrow)?;
+            let mut writer = StreamWriter::try_new(&mut *out, &schema)?;
             while let Some(batch) = rows.try_next().await? {
-                writer.write(&batch).map_err(from_arrow)?;
+                writer.write(&batch)?;
             }
-            writer.finish().map_err(from_arrow)?;
+            writer.finish()?;
         }
     }
     out.flush().map_err(Error::Output)
 }
 
-/// Separates the output's errors from the errors of values.
-fn from_arrow(error: ArrowError) -> Error {
-    match error {
-        ArrowError::IoError(text, error) => Error::Output(io::Error::new(error.kind(), text)),
-        other => other.into(),
+/// An output that keeps its first error. Interrupted writes are left out, because they are tried
+/// again.
+struct Output<'a> {
+    out: &'a mut dyn Write,
+    error: Option<io::Error>,
+}
+
+impl Output<'_> {
+    fn keep<T>(&mut self, result: io::Result<T>) -> io::Result<T> {
+        result.map_err(|error| {
+            let kind = error.kind();
+            if kind != io::ErrorKind::Interrupted {
+                self.error.get_or_insert(error);
+            }
+            kind.into()
+        })
+    }
+}
+
+impl Write for Output<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes);
+        self.keep(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.out.flush();
+        self.keep(flushed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::prelude::SessionContext;
+
+    use super::*;
+
+    /// An output whose reader has gone, and which has nothing left to flush.
+    struct Closed;
+
+    impl Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn each_format_returns_the_errors_of_the_output() {
+        for format in [Format::Table, Format::Csv, Format::Arrow] {
+            let session = SessionContext::new();
+            let frame = session.sql("select 7 as v").await.unwrap();
+            let rows = frame.execute_stream().await.unwrap();
+            let Err(Error::Output(error)) = write(format, rows, &mut Closed).await else {
+                panic!("{format:?}");
+            };
+            assert_eq!(error.kind(), io::ErrorKind::BrokenPipe, "{format:?}");
+        }
     }
 }
