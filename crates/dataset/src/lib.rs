@@ -60,6 +60,8 @@ mod side_by_side;
 #[cfg(any(feature = "object-store-013", feature = "object-store-014"))]
 mod store;
 mod stream;
+#[cfg(feature = "urls")]
+pub mod urls;
 mod walk;
 mod window;
 mod writer;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use herringbone::arrow::schema::Schema as ArrowSchema;
 use herringbone::{Interrupt as _, OpenOptions};
+use herringbone_dataset::urls::{UrlDirectory, UrlListing};
 use herringbone_dataset::{
     DatasetOptions, DatasetReadOptions, DatasetWriteOptions, DatasetWriter, Listing, Partitioning,
     SchemaFrom,
@@ -23,7 +24,7 @@ use crate::reader::{Batches, RecordBatchReader};
 use crate::schema::{BytePairs, Schema, byte_pairs};
 use crate::sink::PythonDirectory;
 use crate::table::import;
-use crate::urls::{Url, UrlListing};
+use crate::urls::Url;
 use crate::{dictionary, keys, paths, write};
 
 /// The files that directories, patterns and lists lead to.
@@ -100,7 +101,7 @@ impl Dataset {
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
         let (place, paths) = match (paths, listing) {
             (Roots::Urls(urls), _) => {
-                let (listing, names) = UrlListing::new(&urls);
+                let (listing, names) = UrlListing::new(urls.iter().map(|url| url.get().location()));
                 let names = names.into_iter().map(PathBuf::from).collect();
                 (Place::Urls(Arc::new(listing)), names)
             }
@@ -148,7 +149,9 @@ impl Dataset {
     /// Returns the first file's URL, if the files are at URLs.
     fn first_url(&self) -> Result<Option<Url>> {
         match (&self.place, self.dataset.files().first()) {
-            (Place::Urls(listing), Some(file)) => Ok(Some(listing.open_url(file.path())?)),
+            (Place::Urls(listing), Some(file)) => {
+                Ok(Some(Url::at(listing.location_of(file.path())?)))
+            }
             _ => Ok(None),
         }
     }
@@ -328,7 +331,10 @@ pub(crate) fn write_dataset<'py>(
     let options = files.options().write(write).partition_by(partition_by);
     let files = detached(py, || {
         let mut writer = match root {
-            Root::Url(url) => DatasetWriter::create_in(url.get().new_files(), schema, options)?,
+            Root::Url(url) => {
+                let directory = UrlDirectory::new(url.get().location().clone());
+                DatasetWriter::create_in(Arc::new(directory), schema, options)?
+            }
             Root::Path(path) => DatasetWriter::create(path, schema, options)?,
             Root::Python(directory) => {
                 DatasetWriter::create_in(Arc::new(PythonDirectory(directory)), schema, options)?

@@ -297,6 +297,15 @@ impl Location {
         })
     }
 
+    /// Returns a path below this prefix as a path in the store, which [`Self::at`] takes.
+    #[must_use]
+    pub fn below(&self, path: &str) -> String {
+        match self.path.as_ref() {
+            "" => path.to_owned(),
+            prefix => format!("{prefix}/{path}"),
+        }
+    }
+
     /// Returns the store.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn ObjectStore> {
