@@ -69,6 +69,21 @@ python3 -u -m http.server 0 --bind 127.0.0.1 --directory ../../testdata > "$fold
 server="$!"
 trap 'kill "$server"' EXIT
 until url="$(grep -o 'http://[^/]*' "$folder/server.log")"; do sleep 0.1; done
+# A store for datasets at URLs.
+store="" moto="$folder/moto"
+if [ -x "$moto/bin/moto_server" ] || {
+    python3 -m venv "$moto" && timeout 120 "$moto/bin/pip" install --quiet --disable-pip-version-check 'moto[server,s3]==5.2.5'
+}; then
+    "$moto/bin/moto_server" -H 127.0.0.1 -p 0 > "$folder/store.log" 2>&1 &
+    server="$server $!"
+    trap 'kill $server' EXIT
+    until endpoint="$(grep -o 'http://[^ /]*' "$folder/store.log")"; do sleep 0.1; done
+    export AWS_ENDPOINT_URL="$endpoint" AWS_ACCESS_KEY_ID=key AWS_SECRET_ACCESS_KEY=secret AWS_REGION=us-east-1 AWS_ALLOW_HTTP=true
+    curl --silent --fail --request PUT "$endpoint/herringbone" > /dev/null
+    store=s3://herringbone
+else
+    echo "skipped: a dataset in a store: pip cannot install moto"
+fi
 for cc in gcc clang; do
     command -v "$cc" > /dev/null || { echo "skipped: $cc is not installed"; continue; }
     cxx=g++
@@ -83,7 +98,7 @@ for cc in gcc clang; do
         "$cc" -std=c11 "${flags[@]}" tests/use.c -o "$made/use" "${link[@]}"
         "$cxx" -std=c++17 "${flags[@]}" tests/use.cpp -o "$made/use_cpp" "${link[@]}"
         export ASAN_OPTIONS=detect_leaks=1
-        "$made/use" ../../testdata "$made" "$url"
+        "$made/use" ../../testdata "$made" "$url" ${store:+"$store/$cc-$sanitizers"}
         "$made/use_cpp" ../../testdata
         if [ -d "$sources" ]; then
             # Its own files have warnings that are not ours to mend.

@@ -171,8 +171,12 @@ const char *hb_version(void);
 // with that of its header.
 uint32_t hb_abi_version(void);
 
-// Opens the files of directories, files and patterns on this machine as one table. Options: `partitioning` is `hive`, which is
-// the default, or `none`; `schema` is `first_file`, which is the default, or `union`; and limits `max.NAME`.
+// Opens the files of directories, files and patterns as one table. The places are either all paths or all URLs. Options:
+//
+// - `partitioning`: `hive`, which is the default, `none`, or `directories:NAME,NAME` for values without names, such as `2026/11`
+// - `schema`: `first_file`, which is the default, or `union`
+// - `unreadable_keys`: `skip` leaves objects out whose keys cannot be read, and `fail` is the default
+// - limits `max.NAME`, and `keys` JSON as for `hb_open`
 //
 // # Safety
 // `paths` are texts in UTF-8, and NULL at the end. The rest is as for `hb_open`.
@@ -192,7 +196,7 @@ void hb_dataset_free(struct HbDataset *dataset);
 // `dataset` is open, and `schema` is a place for a schema.
 struct HbError *hb_dataset_schema(const struct HbDataset *dataset, struct ArrowSchema *schema);
 
-// Returns the files as a JSON array: path, bytes and partition columns. The caller frees the text by `hb_text_free`.
+// Returns the files as a JSON array: path or URL, bytes and partition columns. The caller frees the text by `hb_text_free`.
 //
 // # Safety
 // `dataset` is open, and `json` is a place for a pointer.
@@ -220,7 +224,7 @@ struct HbError *hb_dataset_explain(const struct HbDataset *dataset,
                                    const char *const *options,
                                    char **json);
 
-// Writes a stream to new files below a directory. In addition to the options of `hb_write`, `partition_by`* NAME makes directories
+// Writes a stream to new files below a directory, or below a prefix of a store. In addition to the options of `hb_write`, `partition_by`* NAME makes directories
 // `NAME=VALUE`, `file_rows` and `file_bytes` bound a file, `file_names` is a pattern with `{}` for the file's number, and
 // `max_open_files` is a number. If `files` is not null, it gets the files as a JSON array, which the caller frees by
 // `hb_text_free`. The library takes the stream, as `hb_write` does.
@@ -295,7 +299,8 @@ void hb_error_free(struct HbError *error);
 // `stream` is an initialized stream.
 struct HbError *hb_stream_error(struct ArrowArrayStream *stream);
 
-// Opens the file at a path or URL. The options are limits, such as `max.memory_bytes`.
+// Opens the file at a path or URL. Options: limits, such as `max.memory_bytes`, and `keys` JSON for an encrypted file, with the
+// members of the command's keys file.
 //
 // # Safety
 // `place` is a text in UTF-8. `options` are keys and values in turn, and NULL at the end, or null. `file` is a place for a pointer.
@@ -390,7 +395,9 @@ void hb_text_free(char *text);
 
 // Writes a stream to a path or URL. The file appears when it is complete, and replaces an existing one. The options are those
 // that `hb_write_options` lists. `PATH:NAME` sets an option of columns for one column, as `a.b:compression`, and `metadata:KEY`
-// adds a pair to the metadata. If `metadata` is not null, it gets the metadata of the file as JSON, which the caller frees by
+// adds a pair to the metadata. `sort_by`* `COLUMN,COLUMN:desc:nulls-first` sorts the rows, with at most `sort_memory_bytes` of
+// them in memory, and the others in temporary files in `sort_folder`. `keys` JSON encrypts the file, with the members of the
+// command's keys file. If `metadata` is not null, it gets the metadata of the file as JSON, which the caller frees by
 // `hb_text_free`.
 //
 // The library takes the stream, and releases it, also after an error. Its structs are checked: a stream whose numbers contradict

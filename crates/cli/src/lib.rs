@@ -5,8 +5,8 @@
 //! ```
 //!
 //! The command itself is `bin/herringbone.rs`, which only calls [`main`]. The rest is a library, so
-//! that hosts in other languages can use it through [`main_of`], [`condition`] and
-//! [`variant_type`].
+//! that hosts in other languages can use it through [`main_of`], [`condition`], [`column_paths`],
+//! [`sorting_columns`] and [`variant_type`].
 //!
 //! `args` is the command line, and `base` has what all rooms need: failures with their exit codes,
 //! file names, and text that is harmless on a terminal. `input` opens the files that the command
@@ -40,12 +40,12 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use herringbone::Limits;
 use herringbone::filter::Predicate;
 use herringbone::variant::PrimitiveType;
+use herringbone::{Limits, SortingColumnOption};
 use herringbone_interchange::shortened;
 
-use args::{Arguments, Command, condition_of_text, parse, written_out};
+use args::{Arguments, Columns, Command, SortKeys, condition_of_text, parse, written_out};
 use base::failure::Failure;
 use encryption::Keys;
 use input::context::{Context, complain};
@@ -115,6 +115,34 @@ fn resolve_urls(arguments: &mut Arguments) -> base::failure::Result<()> {
 /// Fails with the command's message if the text is not a condition.
 pub fn condition(text: &str) -> Result<Predicate, String> {
     condition_of_text(text)?.predicate(false, None)
+}
+
+/// Returns the paths of columns, in the grammar of `--columns`.
+///
+/// ```
+/// let paths = herringbone_cli::column_paths(r#"a.b,"c.d""#)?;
+/// assert_eq!(paths, [vec!["a", "b"], vec!["c.d"]]);
+/// # Ok::<(), String>(())
+/// ```
+///
+/// # Errors
+/// Fails with the command's message if a name is empty or a quote stays open.
+pub fn column_paths(text: &str) -> Result<Vec<Vec<String>>, String> {
+    Ok(text.parse::<Columns>()?.paths)
+}
+
+/// Returns the columns to sort by, in the grammar of `--sort-by`.
+///
+/// ```
+/// let columns = herringbone_cli::sorting_columns("a,b.c:desc:nulls-first")?;
+/// assert!(columns[1].descending && columns[1].nulls_first);
+/// # Ok::<(), String>(())
+/// ```
+///
+/// # Errors
+/// Fails with the command's message if a name is empty or a quote stays open.
+pub fn sorting_columns(text: &str) -> Result<Vec<SortingColumnOption>, String> {
+    Ok(text.parse::<SortKeys>()?.0)
 }
 
 /// Returns a type by its name in `variant_get`, as used in `--where`.

@@ -1,6 +1,7 @@
-// Uses each function of the header: use TESTDATA FOLDER [URL], which is TESTDATA at a server
+// Uses each function of the header: use TESTDATA FOLDER [URL [PREFIX]]. URL is TESTDATA at a server, and PREFIX a place in a store.
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "check.h"
 
@@ -331,6 +332,59 @@ static void writes(const char *example, const char *folder) {
   hb_file_free(file);
 }
 
+// Returns the first value of a stream's first column, whose type is int64, and ends the stream.
+static int64_t first_of(struct ArrowArrayStream *stream) {
+  struct ArrowSchema schema;
+  CHECK(stream->get_schema(stream, &schema) == 0);
+  CHECK(strcmp(schema.children[0]->format, "l") == 0);
+  schema.release(&schema);
+  struct ArrowArray array;
+  CHECK(stream->get_next(stream, &array) == 0 && array.length > 0);
+  int64_t value = ((const int64_t *)array.children[0]->buffers[1])[array.children[0]->offset];
+  array.release(&array);
+  stream->release(stream);
+  return value;
+}
+
+// The column `id` of the example is 0, 1, 2 and so on.
+static void sorted_and_encrypted(const char *example, const char *folder) {
+  struct HbFile *file = open_file(example);
+  int64_t all = count(file, NULL);
+  char path[4096];
+  strcpy(path, in(folder, "encrypted.parquet"));
+  struct ArrowArrayStream stream;
+  OK(hb_read(file, NULL, NULL, NULL, &stream));
+  const char *keys =
+      "{\"footer_key\": \"MDEyMzQ1Njc4OTAxMjM0NQ==\", \"column_keys\": {\"id\": \"MTIzNDU2Nzg5MDEyMzQ1MA==\"}}";
+  const char *options[] = {"sort_by", "id:desc", "sort_memory_bytes", "64MiB", "keys", keys, NULL};
+  OK(hb_write(path, &stream, options, NULL, NULL, NULL));
+  hb_file_free(file);
+
+  FAILS(hb_open(path, NULL, &file), HB_ERROR_KIND_KEY, "encrypted");
+  const char *wrong[] = {"keys", "{\"footer_key\": \"c2hvcnQ=\"}", NULL};
+  FAILS(hb_open(path, wrong, &file), HB_ERROR_KIND_ARGUMENT, "footer_key");
+  const char *right[] = {"keys", keys, NULL};
+  OK(hb_open(path, right, &file));
+  CHECK(count(file, NULL) == all);
+  const char *id[] = {"column", "id", NULL};
+  OK(hb_read(file, id, NULL, NULL, &stream));
+  CHECK(first_of(&stream) == all - 1);
+  hb_file_free(file);
+
+  const char *paths[] = {path, NULL};
+  struct HbDataset *dataset = NULL;
+  OK(hb_dataset_open(paths, right, &dataset));
+  OK(hb_dataset_read(dataset, id, NULL, NULL, &stream));
+  CHECK(first_of(&stream) == all - 1);
+  hb_dataset_free(dataset);
+
+  file = open_file(example);
+  OK(hb_read(file, NULL, NULL, NULL, &stream));
+  const char *odd[] = {"sort_by", "id,", NULL};
+  FAILS(hb_write(path, &stream, odd, NULL, NULL, NULL), HB_ERROR_KIND_ARGUMENT, "empty");
+  hb_file_free(file);
+}
+
 static void datasets(const char *testdata, const char *folder) {
   struct HbFile *file = open_file(in(testdata, "example.parquet"));
   int64_t all = count(file, NULL);
@@ -376,14 +430,78 @@ static void datasets(const char *testdata, const char *folder) {
   stream.release(&stream);
   FAILS(hb_dataset_read(dataset, options, NULL, NULL, &stream), HB_ERROR_KIND_ARGUMENT, "partition_by");
   hb_dataset_free(dataset);
-  const char *urls[] = {"s3://bucket/prefix/", NULL};
-  FAILS(hb_dataset_open(urls, NULL, &dataset), HB_ERROR_KIND_ARGUMENT, "s3://");
   hb_dataset_free(NULL);
+
+  // Directories without names: the example is below 2026/11.
+  char directory[4200], file_path[4300];
+  snprintf(directory, sizeof directory, "%s/plain", folder);
+  CHECK(mkdir(directory, 0755) == 0);
+  strcat(directory, "/2026");
+  CHECK(mkdir(directory, 0755) == 0);
+  strcat(directory, "/11");
+  CHECK(mkdir(directory, 0755) == 0);
+  snprintf(file_path, sizeof file_path, "%s/a.parquet", directory);
+  file = open_file(in(testdata, "example.parquet"));
+  OK(hb_read(file, NULL, NULL, NULL, &stream));
+  OK(hb_write(file_path, &stream, NULL, NULL, NULL, NULL));
+  hb_file_free(file);
+  const char *plain[] = {in(folder, "plain"), NULL};
+  const char *by_place[] = {"partitioning", "directories:year,month", NULL};
+  OK(hb_dataset_open(plain, by_place, &dataset));
+  const char *november[] = {"where", "year = 2026 and month = 11", NULL};
+  OK(hb_dataset_read(dataset, november, NULL, NULL, &stream));
+  CHECK(rows_of(&stream) == all);
+  stream.release(&stream);
+  hb_dataset_free(dataset);
+  const char *unknown[] = {"partitioning", "sideways", NULL};
+  FAILS(hb_dataset_open(plain, unknown, &dataset), HB_ERROR_KIND_ARGUMENT, "directories:");
+}
+
+// Writes a dataset below a prefix of a store, and reads it.
+static void store(const char *prefix, const char *example) {
+  struct HbFile *file = open_file(example);
+  int64_t all = count(file, NULL);
+  struct ArrowArrayStream stream;
+  OK(hb_read(file, NULL, NULL, NULL, &stream));
+  hb_file_free(file);
+  const char *options[] = {"partition_by", "id", "max_open_files", "4", NULL};
+  char *json = NULL;
+  OK(hb_dataset_write(prefix, &stream, options, NULL, NULL, &json));
+  hb_text_free(json);
+
+  struct HbDataset *dataset = NULL;
+  const char *prefixes[] = {prefix, NULL};
+  OK(hb_dataset_open(prefixes, NULL, &dataset));
+  OK(hb_dataset_files(dataset, &json));
+  CHECK(strstr(json, prefix) != NULL && strstr(json, "\"partition\":{\"id\":\"7\"}") != NULL);
+  hb_text_free(json);
+  OK(hb_dataset_read(dataset, NULL, NULL, NULL, &stream));
+  CHECK(rows_of(&stream) == all);
+  stream.release(&stream);
+  const char *one[] = {"where", "id = 7", NULL};
+  OK(hb_dataset_read(dataset, one, NULL, NULL, &stream));
+  CHECK(rows_of(&stream) == 1);
+  stream.release(&stream);
+  hb_dataset_free(dataset);
 }
 
 static void urls(const char *url, const char *example) {
+  // Files on a web server, which has no listings.
+  char web[4096];
+  strcpy(web, in(url, "example.parquet"));
+  const char *two[] = {web, web, NULL}, *mixed[] = {web, example, NULL};
+  struct HbDataset *dataset = NULL;
+  OK(hb_dataset_open(two, NULL, &dataset));
+  struct ArrowArrayStream stream;
+  OK(hb_dataset_read(dataset, NULL, NULL, NULL, &stream));
+  int64_t twice = rows_of(&stream);
+  stream.release(&stream);
+  hb_dataset_free(dataset);
+  FAILS(hb_dataset_open(mixed, NULL, &dataset), HB_ERROR_KIND_ARGUMENT, "all paths or all URLs");
+
   struct HbFile *file = open_file(example);
   int64_t all = count(file, NULL);
+  CHECK(twice == 2 * all);
   hb_file_free(file);
   file = open_file(in(url, "example.parquet"));
   CHECK(count(file, NULL) == all);
@@ -392,7 +510,7 @@ static void urls(const char *url, const char *example) {
 }
 
 int main(int number, char **arguments) {
-  CHECK(number == 3 || number == 4);
+  CHECK(number >= 3 && number <= 5);
   char example[4096];
   strcpy(example, in(arguments[1], "example.parquet"));
   versions();
@@ -400,8 +518,10 @@ int main(int number, char **arguments) {
   sources(example);
   errors(arguments[1], example);
   writes(example, arguments[2]);
+  sorted_and_encrypted(example, arguments[2]);
   datasets(arguments[1], arguments[2]);
-  if (number == 4) urls(arguments[3], example);
+  if (number >= 4) urls(arguments[3], example);
+  if (number == 5) store(arguments[4], example);
   puts("each function of the header was used");
   return 0;
 }

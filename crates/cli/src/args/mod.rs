@@ -71,7 +71,7 @@ pub(crate) use row_groups::{RowGroups, chosen};
 pub(crate) use selection::{Selection, Taken, fields_of};
 pub(crate) use setting::Setting;
 pub(crate) use short_forms::written_out;
-pub(crate) use sort::Sort;
+pub(crate) use sort::{Sort, SortKeys};
 pub(crate) use split::{Split, SplitBy};
 pub(crate) use text_input::{OtherFiles, TextInput};
 pub(crate) use topics::TOPICS;

@@ -13,7 +13,6 @@ use herringbone::encryption::keys_file::KeysFile;
 use herringbone::encryption::{FileDecryptionProperties, FileEncryptionProperties};
 use zeroize::Zeroizing;
 
-use crate::args::Columns;
 use crate::base::failure::{Failure, Result};
 use crate::base::url::{as_url, name_of};
 
@@ -73,8 +72,7 @@ impl Keys {
                 "{name}: a keys file must be JSON, but this is not text"
             ))
         })?;
-        let columns = |text: &str| text.parse::<Columns>().map(|columns| columns.paths);
-        let file = KeysFile::parse(text, &columns);
+        let file = KeysFile::parse(text, &crate::column_paths);
         let file = file.map_err(|error| Failure::Usage(format!("{name}: {}", error.message())))?;
         Ok(Some(Self {
             name,

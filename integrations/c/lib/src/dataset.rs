@@ -5,11 +5,12 @@ use std::ffi::{c_char, c_void};
 use herringbone::arrow::array::RecordBatchReader as _;
 use herringbone::{Interrupt as _, Limits};
 use herringbone_c_check::{ArrowArrayStream, ArrowSchema};
-use herringbone_dataset::{Dataset, DatasetWriter};
+use herringbone_dataset::Dataset;
 
-use crate::error::{HbError, Result, argument, entry};
+use crate::error::{HbError, Result, entry};
 use crate::export::{Batches, give_schema, give_stream};
 use crate::file::{entry_free, give, given};
+use crate::place::{Names, Place, open_dataset};
 use crate::progress::{HbProgress, Progress};
 use crate::texts::{give_text, pairs, text, texts};
 use crate::{import, json, options};
@@ -17,21 +18,16 @@ use crate::{import, json, options};
 /// An open dataset. It belongs to the caller, who frees it by `hb_dataset_free`. Any number of threads may use it at the same time.
 pub struct HbDataset {
     dataset: Dataset,
+    names: Names,
     limits: Limits,
 }
 
-/// Fails for a URL.
-fn local(path: &str) -> Result<&str> {
-    match path.contains("://") {
-        true => Err(argument(format!(
-            "{path}: datasets are on this machine; open a URL by hb_open"
-        ))),
-        false => Ok(path),
-    }
-}
-
-/// Opens the files of directories, files and patterns on this machine as one table. Options: `partitioning` is `hive`, which is
-/// the default, or `none`; `schema` is `first_file`, which is the default, or `union`; and limits `max.NAME`.
+/// Opens the files of directories, files and patterns as one table. The places are either all paths or all URLs. Options:
+///
+/// - `partitioning`: `hive`, which is the default, `none`, or `directories:NAME,NAME` for values without names, such as `2026/11`
+/// - `schema`: `first_file`, which is the default, or `union`
+/// - `unreadable_keys`: `skip` leaves objects out whose keys cannot be read, and `fail` is the default
+/// - limits `max.NAME`, and `keys` JSON as for `hb_open`
 ///
 /// # Safety
 /// `paths` are texts in UTF-8, and NULL at the end. The rest is as for `hb_open`.
@@ -43,11 +39,14 @@ pub unsafe extern "C" fn hb_dataset_open(
 ) -> *mut HbError {
     // SAFETY: the caller promises valid arguments.
     entry(|| unsafe {
-        let (options, limits) = options::of_dataset(&pairs(options)?)?;
-        let paths = texts(paths, "the paths")?.into_iter().map(local);
-        let opened = Dataset::open_all(paths.collect::<Result<Vec<_>>>()?, options)?;
+        let places = texts(paths, "the paths")?.into_iter().map(Place::of);
+        let places = places.collect::<Result<Vec<_>>>()?;
+        let options = options::of_dataset(&pairs(options)?)?;
+        let limits = options.dataset.files.open.limits.clone();
+        let (opened, names) = open_dataset(places, options.dataset, options.skips_unreadable_keys)?;
         let opened = HbDataset {
             dataset: opened,
+            names,
             limits,
         };
         give(dataset, opened)
@@ -81,7 +80,7 @@ pub unsafe extern "C" fn hb_dataset_schema(
     entry(|| unsafe { give_schema(schema, given(dataset, "the dataset")?.dataset.schema()) })
 }
 
-/// Returns the files as a JSON array: path, bytes and partition columns. The caller frees the text by `hb_text_free`.
+/// Returns the files as a JSON array: path or URL, bytes and partition columns. The caller frees the text by `hb_text_free`.
 ///
 /// # Safety
 /// `dataset` is open, and `json` is a place for a pointer.
@@ -91,7 +90,10 @@ pub unsafe extern "C" fn hb_dataset_files(
     json: *mut *mut c_char,
 ) -> *mut HbError {
     // SAFETY: the caller promises valid arguments.
-    entry(|| unsafe { give_text(json, &json::files(&given(dataset, "the dataset")?.dataset)) })
+    entry(|| unsafe {
+        let HbDataset { dataset, names, .. } = given(dataset, "the dataset")?;
+        give_text(json, &json::files(dataset, names))
+    })
 }
 
 /// Starts a read. Its options are those of `hb_read` without `row_group`, `row_range`, `split` and `on_error`. In addition, `part`*
@@ -110,7 +112,9 @@ pub unsafe extern "C" fn hb_dataset_read(
 ) -> *mut HbError {
     // SAFETY: the caller promises valid arguments.
     entry(|| unsafe {
-        let HbDataset { dataset, limits } = given(dataset, "the dataset")?;
+        let HbDataset {
+            dataset, limits, ..
+        } = given(dataset, "the dataset")?;
         let options = options::of_dataset_read(limits, &pairs(options)?)?;
         let batches = Batches::Dataset(Box::new(dataset.read(options)?));
         give_stream(stream, batches, Progress::new(progress, data))
@@ -130,13 +134,15 @@ pub unsafe extern "C" fn hb_dataset_explain(
 ) -> *mut HbError {
     // SAFETY: the caller promises valid arguments.
     entry(|| unsafe {
-        let HbDataset { dataset, limits } = given(dataset, "the dataset")?;
+        let HbDataset {
+            dataset, limits, ..
+        } = given(dataset, "the dataset")?;
         let options = options::of_dataset_read(limits, &pairs(options)?)?;
         give_text(json, &json::sums(&dataset.explain(options)?))
     })
 }
 
-/// Writes a stream to new files below a directory. In addition to the options of `hb_write`, `partition_by`* NAME makes directories
+/// Writes a stream to new files below a directory, or below a prefix of a store. In addition to the options of `hb_write`, `partition_by`* NAME makes directories
 /// `NAME=VALUE`, `file_rows` and `file_bytes` bound a file, `file_names` is a pattern with `{}` for the file's number, and
 /// `max_open_files` is a number. If `files` is not null, it gets the files as a JSON array, which the caller frees by
 /// `hb_text_free`. The library takes the stream, as `hb_write` does.
@@ -160,8 +166,8 @@ pub unsafe extern "C" fn hb_dataset_write(
         let progress = Progress::new(progress, data);
         options.write = options.write.interrupt(progress.clone());
         let _entered = progress.enter();
-        let directory = local(text(directory, "the directory")?)?;
-        let mut writer = DatasetWriter::create(directory, schema, options)?;
+        let directory = Place::of(text(directory, "the directory")?)?;
+        let mut writer = directory.create_dataset(schema, options)?;
         for batch in batches {
             let batch = batch?;
             writer.write(&batch)?;

@@ -2,11 +2,12 @@
 
 use std::ffi::{c_char, c_void};
 
-use herringbone::{OpenOptions, ParquetFile};
+use herringbone::ParquetFile;
 use herringbone_c_check::{ArrowArrayStream, ArrowSchema};
 
 use crate::error::{HbError, Result, argument, entry};
 use crate::export::{Batches, give_schema, give_stream};
+use crate::place::Place;
 use crate::progress::{HbProgress, Progress};
 use crate::source::{Buffer, Callbacks, HbRelease, HbSource};
 use crate::texts::{give_text, pairs, text};
@@ -48,28 +49,8 @@ pub(crate) unsafe fn given<'a, T>(pointer: *const T, name: &str) -> Result<&'a T
     unsafe { pointer.as_ref() }.ok_or_else(|| argument(format!("{name} is null")))
 }
 
-#[cfg(feature = "urls")]
-fn opened(place: &str, options: OpenOptions) -> Result<ParquetFile> {
-    use herringbone_remote::{blocking::RemoteSource, urls};
-    match place.split_once("://") {
-        Some((scheme, _)) if urls::SCHEMES.contains(&scheme) => {
-            let source = RemoteSource::open(urls::Location::of(place)?.object()?)?;
-            Ok(ParquetFile::from_source(source, options)?)
-        }
-        Some(("file", _)) => Ok(ParquetFile::open_with(urls::local_path(place)?, options)?),
-        _ => Ok(ParquetFile::open_with(place, options)?),
-    }
-}
-
-#[cfg(not(feature = "urls"))]
-fn opened(place: &str, options: OpenOptions) -> Result<ParquetFile> {
-    match place.contains("://") {
-        true => Err(herringbone::Error::feature("URLs need the feature `urls`").into()),
-        false => Ok(ParquetFile::open_with(place, options)?),
-    }
-}
-
-/// Opens the file at a path or URL. The options are limits, such as `max.memory_bytes`.
+/// Opens the file at a path or URL. Options: limits, such as `max.memory_bytes`, and `keys` JSON for an encrypted file, with the
+/// members of the command's keys file.
 ///
 /// # Safety
 /// `place` is a text in UTF-8. `options` are keys and values in turn, and NULL at the end, or null. `file` is a place for a pointer.
@@ -81,9 +62,9 @@ pub unsafe extern "C" fn hb_open(
 ) -> *mut HbError {
     // SAFETY: the caller promises valid arguments.
     entry(|| unsafe {
-        let limits = options::of_open(&pairs(options)?)?;
-        let opened = opened(text(place, "the place")?, limits.into())?;
-        give_file(file, opened)
+        let place = Place::of(text(place, "the place")?)?;
+        let options = options::of_open(&pairs(options)?, place.key_material())?;
+        give_file(file, place.open(options)?)
     })
 }
 
@@ -104,8 +85,8 @@ pub unsafe extern "C" fn hb_open_buffer(
     // SAFETY: the caller promises valid arguments.
     entry(|| unsafe {
         let bytes = Buffer::bytes(bytes, length, release, data)?;
-        let limits = options::of_open(&pairs(options)?)?;
-        give_file(file, ParquetFile::from_bytes_with(bytes, limits)?)
+        let options = options::of_open(&pairs(options)?, None)?;
+        give_file(file, ParquetFile::from_bytes_with(bytes, options)?)
     })
 }
 
@@ -122,8 +103,8 @@ pub unsafe extern "C" fn hb_open_source(
     // SAFETY: the caller promises valid arguments.
     entry(|| unsafe {
         let source = Callbacks::open(*given(source, "the source")?)?;
-        let limits = options::of_open(&pairs(options)?)?;
-        give_file(file, ParquetFile::from_source(source, limits)?)
+        let options = options::of_open(&pairs(options)?, None)?;
+        give_file(file, ParquetFile::from_source(source, options)?)
     })
 }
 

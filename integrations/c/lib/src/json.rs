@@ -13,6 +13,7 @@ use herringbone_interchange::write::json::Rows;
 use serde_json::{Map, Value, json};
 
 use crate::error::{Result, argument};
+use crate::place::Names;
 
 /// Returns the metadata of a file.
 pub(crate) fn metadata(handle: &MetadataHandle) -> Result<String> {
@@ -147,13 +148,13 @@ pub(crate) fn sums(sums: &DatasetExplanation) -> String {
 }
 
 /// Returns the files of a dataset.
-pub(crate) fn files(dataset: &Dataset) -> String {
+pub(crate) fn files(dataset: &Dataset, names: &Names) -> String {
     let files = dataset.files().iter().map(|file| {
         let partition = file
             .partition()
             .map(|(name, value)| (name.to_owned(), json!(value)));
         json!({
-            "path": file.path(),
+            "path": names.of(file.path()),
             "bytes": file.identity().length,
             "partition": partition.collect::<Map<_, _>>(),
         })

@@ -3,6 +3,7 @@
 //! ```text
 //! C ─► lib.rs, file.rs, write.rs, dataset.rs: functions `hb_…` ─► the library
 //!        texts.rs: C's texts ─► options.rs: pairs of texts as options
+//!        place.rs: paths and URLs
 //!        source.rs, sink.rs: callbacks that read and write bytes       progress.rs: the callback that sees rows and cancels
 //!        import.rs: streams into the library, through `herringbone-c-check`      export.rs: batches as a stream
 //!        json.rs: metadata as JSON                                       error.rs: errors, and the guard against panics
@@ -21,6 +22,7 @@ pub mod file;
 mod import;
 mod json;
 mod options;
+mod place;
 pub mod progress;
 pub mod sink;
 pub mod source;

@@ -3,12 +3,16 @@
 use std::fmt::Display;
 use std::ops::Range;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use herringbone::arrow::schema::Schema;
+use herringbone::encryption::key_tools::KeyMaterialStore;
+use herringbone::encryption::keys_file::KeysFile;
 use herringbone::geospatial::Geospatial;
 use herringbone::variant::extension::VariantExtension;
 use herringbone::{
-    ColumnOptions, Error, Limits, OnError, ParquetFile, Projection, ReadOptions, WriteOptions,
+    ColumnOptions, Error, Limits, OnError, OpenOptions, ParquetFile, Projection, ReadOptions,
+    WriteOptions,
 };
 use herringbone_dataset::{
     DataPart, DatasetOptions, DatasetReadOptions, DatasetWriteOptions, Partitioning, SchemaFrom,
@@ -86,15 +90,29 @@ fn set_limit(limits: &mut Limits, (key, value): Pair<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// Returns the limits of a file that is opened.
-pub(crate) fn of_open(pairs: &[Pair<'_>]) -> Result<Limits> {
+/// Returns the keys of an option.
+fn keys(text: &str) -> Result<KeysFile> {
+    Ok(KeysFile::parse(text, &herringbone_cli::column_paths)?)
+}
+
+/// Returns the options of a file that is opened.
+pub(crate) fn of_open(
+    pairs: &[Pair<'_>],
+    key_material: Option<Arc<dyn KeyMaterialStore>>,
+) -> Result<OpenOptions> {
     let mut limits = Limits::default();
-    for pair in pairs {
-        if !set_limit(&mut limits, *pair)? {
-            return Err(unknown(pair.0, "max.NAME"));
+    let mut options = OpenOptions::new();
+    for &pair in pairs {
+        match pair {
+            ("keys", text) => {
+                let keys = keys(text)?.decryption_properties(key_material.clone())?;
+                options = options.decryption(Arc::new(keys));
+            }
+            _ if set_limit(&mut limits, pair)? => {}
+            (key, _) => return Err(unknown(key, "keys, max.NAME")),
         }
     }
-    Ok(limits)
+    Ok(options.limits(limits))
 }
 
 /// The options of a read, before the ordinals of row groups are known.
@@ -232,34 +250,80 @@ pub(crate) fn of_dataset_read(limits: &Limits, pairs: &[Pair<'_>]) -> Result<Dat
     Ok(options)
 }
 
-/// Returns the options of a dataset that is opened, and its limits.
-pub(crate) fn of_dataset(pairs: &[Pair<'_>]) -> Result<(DatasetOptions, Limits)> {
-    let mut limits = Limits::default();
+/// The options of a dataset that is opened.
+pub(crate) struct OfDataset {
+    pub(crate) dataset: DatasetOptions,
+    pub(crate) skips_unreadable_keys: bool,
+}
+
+/// Returns the options of a dataset that is opened.
+pub(crate) fn of_dataset(pairs: &[Pair<'_>]) -> Result<OfDataset> {
+    let mut of_files = Vec::new();
     let mut options = DatasetOptions::new().partitioning(Partitioning::Hive);
+    let mut skips_unreadable_keys = false;
     for &pair in pairs {
         match pair {
             ("partitioning", "hive") => options.partitioning = Partitioning::Hive,
             ("partitioning", "none") => options.partitioning = Partitioning::None,
-            ("partitioning", _) => return Err(none_of(pair, "hive, none")),
+            ("partitioning", value) => {
+                let Some(names) = value.strip_prefix("directories:") else {
+                    return Err(none_of(pair, "hive, none, directories:NAME,NAME"));
+                };
+                options.partitioning = Partitioning::Directories {
+                    names: names.split(',').map(str::to_owned).collect(),
+                    types: Arc::new(Schema::empty()),
+                };
+            }
             ("schema", "first_file") => options.schema = SchemaFrom::FirstFile,
             ("schema", "union") => options.schema = SchemaFrom::Union,
             ("schema", _) => return Err(none_of(pair, "first_file, union")),
-            _ if set_limit(&mut limits, pair)? => {}
-            (key, _) => return Err(unknown(key, "partitioning, schema, max.NAME")),
+            ("unreadable_keys", "skip") => skips_unreadable_keys = true,
+            ("unreadable_keys", "fail") => skips_unreadable_keys = false,
+            ("unreadable_keys", _) => return Err(none_of(pair, "fail, skip")),
+            ("keys", _) => of_files.push(pair),
+            (key, _) if key.starts_with("max.") => of_files.push(pair),
+            (key, _) => {
+                let keys = "partitioning, schema, unreadable_keys, keys, max.NAME";
+                return Err(unknown(key, keys));
+            }
         }
     }
     let mut files = options.files.clone();
-    files.open = limits.clone().into();
-    Ok((options.files(files), limits))
+    files.open = of_open(&of_files, None)?;
+    Ok(OfDataset {
+        dataset: options.files(files),
+        skips_unreadable_keys,
+    })
 }
 
 /// Returns the options of a write. Their names are those of `WriteOption`.
 pub(crate) fn of_write(pairs: &[Pair<'_>]) -> Result<WriteOptions> {
     let mut options = Geospatial::new().write_options(WriteOptions::new());
-    for (key, value) in pairs {
+    for &(key, value) in pairs {
         if let Some(name) = key.strip_prefix("metadata:") {
-            options.key_value_metadata.push((name, *value).into());
+            options.key_value_metadata.push((name, value).into());
             continue;
+        }
+        match key {
+            "keys" => {
+                let keys = keys(value)?.encryption_properties()?;
+                options.encryption = Some(Arc::new(keys));
+                continue;
+            }
+            "sort_by" => {
+                let columns = herringbone_cli::sorting_columns(value).map_err(argument)?;
+                options.sort_by.extend(columns);
+                continue;
+            }
+            "sort_memory_bytes" => {
+                options.sort_memory_bytes = bytes((key, value))?;
+                continue;
+            }
+            "sort_folder" => {
+                options.sort_folder = Some(value.into());
+                continue;
+            }
+            _ => {}
         }
         match key.rsplit_once(':') {
             None => options.set(key, value)?,

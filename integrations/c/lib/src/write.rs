@@ -4,42 +4,23 @@ use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
 use herringbone::arrow::array::RecordBatchReader as _;
-use herringbone::{FileTarget, Limits, MetadataHandle, Writer};
+use herringbone::{Limits, MetadataHandle, Writer};
 use herringbone_c_check::ArrowArrayStream;
 
 use crate::error::{HbError, Result, entry};
 use crate::file::given;
 use crate::import;
+use crate::place::Place;
 use crate::progress::{HbProgress, Progress};
 use crate::sink::{HbSink, Sink};
 use crate::texts::{give_text, pairs, text};
 use crate::{json, options};
 
-#[cfg(feature = "urls")]
-fn created(place: &str) -> Result<Sink> {
-    use herringbone_remote::{blocking::RemoteOutput, urls};
-    match place.split_once("://") {
-        Some((scheme, _)) if urls::SCHEMES.contains(&scheme) => {
-            let location = urls::Location::of(place)?;
-            let output = RemoteOutput::new(location.sink(true)?, &location.write_options())?;
-            Ok(Sink::Url(Box::new(output)))
-        }
-        Some(("file", _)) => Ok(Sink::Path(FileTarget::create(urls::local_path(place)?)?)),
-        _ => Ok(Sink::Path(FileTarget::create(place)?)),
-    }
-}
-
-#[cfg(not(feature = "urls"))]
-fn created(place: &str) -> Result<Sink> {
-    match place.contains("://") {
-        true => Err(herringbone::Error::feature("URLs need the feature `urls`").into()),
-        false => Ok(Sink::Path(FileTarget::create(place)?)),
-    }
-}
-
 /// Writes a stream to a path or URL. The file appears when it is complete, and replaces an existing one. The options are those
 /// that `hb_write_options` lists. `PATH:NAME` sets an option of columns for one column, as `a.b:compression`, and `metadata:KEY`
-/// adds a pair to the metadata. If `metadata` is not null, it gets the metadata of the file as JSON, which the caller frees by
+/// adds a pair to the metadata. `sort_by`* `COLUMN,COLUMN:desc:nulls-first` sorts the rows, with at most `sort_memory_bytes` of
+/// them in memory, and the others in temporary files in `sort_folder`. `keys` JSON encrypts the file, with the members of the
+/// command's keys file. If `metadata` is not null, it gets the metadata of the file as JSON, which the caller frees by
 /// `hb_text_free`.
 ///
 /// The library takes the stream, and releases it, also after an error. Its structs are checked: a stream whose numbers contradict
@@ -61,7 +42,13 @@ pub unsafe extern "C" fn hb_write(
     entry(|| unsafe {
         let place = text(place, "the place");
         let progress = Progress::new(progress, data);
-        written(|| created(place?), stream, options, &progress, metadata)
+        written(
+            || Place::of(place?)?.create(),
+            stream,
+            options,
+            &progress,
+            metadata,
+        )
     })
 }
 
