@@ -24,9 +24,7 @@ fn filter() -> Result<()> {
     // docs: filter
     use herringbone::{ReadOptions, filter::col};
 
-    let filter = col("id")
-        .ge(20)
-        .and(col("origin.country").is_in(["NO", "PE"]));
+    let filter = col("id").ge(20).and(col("origin.country").eq("NO"));
     let options = ReadOptions::new().filter(filter).columns(["name"]);
     let mut reader = file.read(options)?;
     // docs: end
