@@ -1,5 +1,8 @@
 #!/usr/bin/env bash
-# Packages the crates to be published, as `cargo publish` does, and checks their metadata and files.
+# Packages the crates to be published, as `cargo publish` does, and checks their metadata and files: tests/packages.sh [--build].
+#
+# `--build` also unpacks the archives, checks each of them from the others alone, in the order in which they are published, and
+# runs the README's program against them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -51,3 +54,36 @@ for file in "$target"/package/*.crate; do
     fi
 done
 echo "$(ls "$target"/package/*.crate | wc -l) packages, $(du -ch "$target"/package/*.crate | tail -n 1 | cut -f1)"
+
+[ "${1:-}" = --build ] || exit 0
+alone="$(cd "$target" && pwd)/alone"
+mkdir -p "$alone/.cargo"
+for file in "$target"/package/*.crate; do tar -xzf "$file" -C "$alone"; done
+mapfile -t ordered < <(sed -n 's/^ *Packaging \([^ ]*\) v\([^ ]*\).*/\1-\2/p' "$log")
+[ "${#ordered[@]}" = "$(ls "$target"/package/*.crate | wc -l)" ] || { echo "$log does not name each package"; exit 1; }
+# The registry does not have them yet.
+{
+    echo "[patch.crates-io]"
+    for name in "${ordered[@]}"; do echo "${name%-*} = { path = \"$alone/$name\" }"; done
+} > "$alone/.cargo/config.toml"
+check() {
+    # The versions of all other crates are those that we test.
+    cp Cargo.lock "$1/Cargo.lock"
+    (cd "$1" && CARGO_TARGET_DIR="$alone/target" cargo "${@:2}")
+}
+for name in "${ordered[@]}"; do
+    check "$alone/$name" check --quiet
+    echo "built from archives: $name"
+done
+mkdir -p "$alone/program/src"
+cat > "$alone/program/Cargo.toml" << END
+[package]
+name = "program"
+edition = "2024"
+[dependencies]
+herringbone = "0.1"
+END
+cp crates/herringbone/examples/readme.rs "$alone/program/src/main.rs"
+cp -r testdata "$alone/program/"
+check "$alone/program" run --quiet
+echo "the README's program ran"
