@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the programs in FOLDER, and packs them for TARGET, such as x86_64-unknown-linux-gnu, with licences, notices, manual pages and
 # completions: tests/release/archive.sh FOLDER TARGET OUT. OUT gets the archive, and a bill of materials for each program.
+# RUNNER in the environment runs programs of another machine, for example RUNNER=wine.
 set -euo pipefail
 # Windows has another encoding otherwise.
 export PYTHONUTF8=1
@@ -21,7 +22,8 @@ mkdir -p "$content/man" "$content/completions"
 command="$programs/herringbone$suffix" sql="$programs/herringbone-sql$suffix"
 expect() { [ "$2" = "$1" ] || { echo "expected: $1"; echo "found: $2"; exit 1; }; }
 # Windows ends lines with a carriage return.
-plain() { "$@" | tr -d '\r'; }
+read -ra runner <<< "${RUNNER:-}"
+plain() { "${runner[@]}" "$@" | tr -d '\r'; }
 expect "herringbone $version" "$(plain "$command" --version)"
 # The rows of the file are those of the README.
 expect '{"id":0,"name":"amber"}' "$(plain "$command" cat testdata/example.parquet --columns id,name --limit 1)"
