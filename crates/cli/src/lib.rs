@@ -6,7 +6,7 @@
 //!
 //! The command itself is `bin/herringbone.rs`, which only calls [`main`]. The rest is a library, so
 //! that hosts in other languages can use it through [`main_of`], [`condition`], [`column_paths`],
-//! [`sorting_columns`] and [`variant_type`].
+//! [`sorting_columns`], [`variant_type`], [`report`] and [`json`].
 //!
 //! `args` is the command line, and `base` has what all rooms need: failures with their exit codes,
 //! file names, and text that is harmless on a terminal. `input` opens the files that the command
@@ -27,6 +27,7 @@ mod commands;
 mod describe;
 mod encryption;
 mod input;
+pub mod json;
 mod output;
 mod profile;
 #[cfg(feature = "remote")]
@@ -42,7 +43,7 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use herringbone::filter::Predicate;
 use herringbone::variant::PrimitiveType;
-use herringbone::{Limits, SortingColumnOption};
+use herringbone::{Limits, ParquetFile, SortingColumnOption};
 use herringbone_interchange::shortened;
 
 use args::{Arguments, Columns, Command, SortKeys, condition_of_text, parse, written_out};
@@ -50,6 +51,7 @@ use base::failure::Failure;
 use encryption::Keys;
 use input::context::{Context, complain};
 use output::Output;
+use report::{Facts, Findings};
 
 /// Runs this process's command line.
 pub fn main() -> ExitCode {
@@ -151,6 +153,60 @@ pub fn sorting_columns(text: &str) -> Result<Vec<SortingColumnOption>, String> {
 /// Fails with the command's message if the type is unknown.
 pub fn variant_type(name: &str) -> Result<PrimitiveType, String> {
     args::type_of(name)
+}
+
+/// Returns the type of a column's values by its name in SQL.
+pub fn column_type(file: &ParquetFile, leaf: usize) -> String {
+    report::sql_type(file, leaf)
+}
+
+/// Returns the report about a file, which `name` names in its commands. Without `verifies`, it
+/// reads metadata and page indexes alone.
+///
+/// # Errors
+/// Fails if the metadata cannot be used, and returns errors of the source.
+pub fn report(name: &str, file: &ParquetFile, verifies: bool) -> herringbone::Result<FileReport> {
+    let mut facts = Facts::of_metadata(name, file, false)?;
+    if verifies {
+        facts.verify(file, herringbone_inspect::verify(file).threads(1), |_| {})?;
+    }
+    let findings = report::findings(&facts);
+    Ok(FileReport { facts, findings })
+}
+
+/// A report about a file, as the command `report` writes it.
+pub struct FileReport {
+    facts: Facts,
+    findings: Findings,
+}
+
+impl FileReport {
+    /// Returns the findings of the rules in `herringbone help report`.
+    pub fn findings(&self) -> Vec<FileFinding> {
+        let findings = self.findings.each.iter();
+        let findings = findings.map(|finding| FileFinding {
+            kind: finding.rule,
+            message: finding.text.clone(),
+            command: finding.command.clone(),
+        });
+        findings.collect()
+    }
+
+    /// Returns the report's page in HTML.
+    pub fn page(&self) -> String {
+        report::page(&self.facts, &self.findings)
+    }
+}
+
+/// A remark of a report.
+#[derive(Debug, Clone)]
+pub struct FileFinding {
+    /// The name of the rule.
+    pub kind: &'static str,
+    /// The remark as a sentence.
+    pub message: String,
+    /// The command that mends it, if there is one.
+    pub command: Option<String>,
 }
 
 fn run(arguments: &Arguments) -> base::failure::Result<()> {

@@ -9,7 +9,7 @@ use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::{Array as _, ArrayRef};
 use herringbone_arrow::row::{RowConverter, SortField};
 use herringbone_arrow::schema::Field;
-use herringbone_inspect::verify::Severity;
+use herringbone_inspect::verify::{Severity, Verify};
 use herringbone_interchange::write::value;
 use herringbone_schema::ColumnOrderKind;
 
@@ -56,6 +56,8 @@ pub(crate) struct Facts {
     pub(super) unchecked_pages: (u64, u64),
     /// True to keep the file's values out of the report.
     pub(super) hides_values: bool,
+    /// True if all bytes were read and verified.
+    pub(super) is_verified: bool,
 }
 
 /// A row group.
@@ -122,16 +124,38 @@ pub(super) struct PageBox {
 }
 
 impl Facts {
-    /// Gathers the facts about a file. This decodes the whole file, because it runs `verify`.
+    /// Gathers the facts about a command's file. This decodes the whole file, because it runs
+    /// `verify`.
     ///
     /// # Errors
     /// Fails if the file cannot be read.
     pub(crate) fn of(context: &Context, input: &Input, hides_values: bool) -> Result<Self> {
         let file = input.open()?;
+        let facts = Self::of_metadata(&input.name, &file, hides_values);
+        let mut facts = facts.map_err(|error| input.failure(&error))?;
+        // Text that was imported has another size than its rows in Parquet.
+        facts.size = input.size;
+        let mut progress = Progress::of_check(!context.quiet, &file, input.size);
+        let verified = facts.verify(&file, herringbone_inspect::verify(&file), |chunks| {
+            progress.advance_to(chunks);
+        });
+        verified.map_err(|error| input.failure(&error))?;
+        Ok(facts)
+    }
+
+    /// Gathers the facts in a file's metadata and page indexes.
+    ///
+    /// # Errors
+    /// Fails if the metadata cannot be used.
+    pub(crate) fn of_metadata(
+        name: &str,
+        file: &ParquetFile,
+        hides_values: bool,
+    ) -> herringbone::Result<Self> {
         let metadata = file.metadata();
         let mut facts = Self {
-            name: input.name.clone(),
-            size: input.size,
+            name: name.to_owned(),
+            size: file.source().len(),
             created_by: metadata.created_by().map(str::to_owned),
             version: metadata.version(),
             footer: metadata.encoded_len() as u64,
@@ -145,13 +169,13 @@ impl Facts {
             warnings: 0,
             unchecked_pages: (0, 0),
             hides_values,
+            is_verified: false,
         };
         let keys = metadata.key_value_metadata().iter();
         facts.keys = keys
             .map(|pair| (pair.key.clone(), pair.value.as_ref().map_or(0, Vec::len)))
             .collect();
-        facts.gather(&file).map_err(|error| input.failure(&error))?;
-        facts.verify(context, input, &file)?;
+        facts.gather(file)?;
         Ok(facts)
     }
 
@@ -229,8 +253,6 @@ impl Facts {
             }
         }
         self.bounds(file, leaf, &mut column, pages_left)?;
-        // This finding would leak something about the values.
-        column.is_digits = !self.hides_values && !column.is_in_list && is_digits(file, leaf);
         Ok(column)
     }
 
@@ -316,10 +338,21 @@ impl Facts {
         }
     }
 
-    fn verify(&mut self, context: &Context, input: &Input, file: &ParquetFile) -> Result<()> {
-        let mut verify = herringbone_inspect::verify(file);
-        let mut progress = Progress::of_check(!context.quiet, file, input.size);
-        while let Some(findings) = verify.next_part().map_err(|error| input.failure(&error))? {
+    /// Adds the facts that need all bytes of the file. `advance` gets the number of chunks done.
+    ///
+    /// # Errors
+    /// Returns errors of the source.
+    pub(crate) fn verify(
+        &mut self,
+        file: &ParquetFile,
+        mut verify: Verify,
+        mut advance: impl FnMut(u64),
+    ) -> herringbone::Result<()> {
+        for (leaf, column) in self.columns.iter_mut().enumerate() {
+            // This finding would leak something about the values.
+            column.is_digits = !self.hides_values && !column.is_in_list && is_digits(file, leaf);
+        }
+        while let Some(findings) = verify.next_part()? {
             for finding in &findings {
                 match finding.severity {
                     Severity::Error => self.errors += 1,
@@ -337,9 +370,10 @@ impl Facts {
                     false => self.more_faults += 1,
                 }
             }
-            progress.advance_to(verify.chunks_done());
+            advance(verify.chunks_done());
         }
         self.unchecked_pages = (verify.pages_without_checksum(), verify.num_pages());
+        self.is_verified = true;
         Ok(())
     }
 
@@ -351,7 +385,7 @@ impl Facts {
 
 /// Returns the type's name as in tables of rows, falling back to the Parquet type if Arrow has no
 /// such type.
-pub(super) fn sql_type(file: &ParquetFile, leaf: usize) -> String {
+pub(crate) fn sql_type(file: &ParquetFile, leaf: usize) -> String {
     let place = Place {
         file,
         row_group: 0,

@@ -312,6 +312,7 @@ mod tests {
             warnings: 0,
             unchecked_pages: (0, 0),
             hides_values: false,
+            is_verified: true,
         }
     }
 

@@ -152,7 +152,9 @@ fn sentence(text: &str) -> String {
 
 fn push_verify(out: &mut String, facts: &Facts) {
     let mut content = String::new();
-    if facts.faults.is_empty() {
+    if !facts.is_verified {
+        content.push_str("<p>Not yet: only the metadata and the page indexes were read.</p>");
+    } else if facts.faults.is_empty() {
         content.push_str("<p>Sound: all metadata agrees with the data.</p>");
         let (unchecked, all) = facts.unchecked_pages;
         if let Some(remark) = unchecked_pages(unchecked, all) {

@@ -17,7 +17,7 @@ mod page_map;
 mod tables;
 mod treemap;
 
-pub(crate) use facts::Facts;
+pub(crate) use facts::{Facts, sql_type};
 pub(crate) use findings::{Findings, findings};
 pub(crate) use folder::Folder;
 pub(crate) use html::page;

@@ -12,6 +12,10 @@ use crate::save::parts::Leftovers;
 /// An unfinished output.
 pub(crate) enum Unfinished {
     /// The path of a temporary file.
+    #[cfg_attr(
+        target_family = "wasm",
+        allow(dead_code, reason = "nothing interrupts a program there")
+    )]
     File(PathBuf),
     /// The viewer's terminal, as the call to restore it.
     #[cfg(feature = "browse")]

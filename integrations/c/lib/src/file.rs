@@ -7,11 +7,11 @@ use herringbone_c_check::{ArrowArrayStream, ArrowSchema};
 
 use crate::error::{HbError, Result, argument, entry};
 use crate::export::{Batches, give_schema, give_stream};
+use crate::options;
 use crate::place::Place;
 use crate::progress::{HbProgress, Progress};
 use crate::source::{Buffer, Callbacks, HbRelease, HbSource};
 use crate::texts::{give_text, pairs, text};
-use crate::{json, options};
 
 /// An open file. It belongs to the caller, who frees it by `hb_file_free`. Any number of threads may use it at the same time.
 pub struct HbFile {
@@ -199,7 +199,10 @@ pub unsafe extern "C" fn hb_metadata(file: *const HbFile, json: *mut *mut c_char
     // SAFETY: the caller promises valid arguments.
     entry(|| unsafe {
         let file = &given(file, "the file")?.file;
-        give_text(json, &json::metadata(&file.metadata_handle())?)
+        give_text(
+            json,
+            &herringbone_cli::json::metadata(&file.metadata_handle())?,
+        )
     })
 }
 
@@ -222,7 +225,7 @@ pub unsafe extern "C" fn hb_page_bounds(
             .parquet_schema()
             .leaf_at(text(column, "the column")?.split('.'))?;
         let bounds = file.page_bounds(row_group, leaf)?;
-        give_text(json, &json::bounds(bounds.as_ref())?)
+        give_text(json, &herringbone_cli::json::bounds(bounds.as_ref())?)
     })
 }
 
@@ -241,6 +244,9 @@ pub unsafe extern "C" fn hb_explain(
     entry(|| unsafe {
         let file = &given(file, "the file")?.file;
         let options = options::of_read(file, &pairs(options)?)?;
-        give_text(json, &json::explanation(&file.explain(&options)?))
+        give_text(
+            json,
+            &herringbone_cli::json::explanation(&file.explain(&options)?),
+        )
     })
 }

@@ -98,7 +98,7 @@ unsafe fn written(
     if !json.is_null() {
         let handle = MetadataHandle::new(metadata, u64::MAX, Limits::default())?;
         // SAFETY: it is a place for a pointer.
-        unsafe { give_text(json, &json::metadata(&handle)?)? };
+        unsafe { give_text(json, &herringbone_cli::json::metadata(&handle)?)? };
     }
     Ok(())
 }
