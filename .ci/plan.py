@@ -20,7 +20,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 # Seconds that a run may take, and those of the steps that always run. Both are for two cores and an empty target folder.
-WHOLE, ALWAYS = 4500, 1750
+WHOLE, ALWAYS = 4500, 1350
 PAUSE = 3600
 
 
