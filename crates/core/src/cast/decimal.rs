@@ -149,3 +149,34 @@ impl Whole for i256 {
         Some(value)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A scale below zero leaves out that many digits before the decimal point.
+    #[test]
+    fn digits_are_before_or_after_the_decimal_point() {
+        for (data_type, places) in [
+            (DataType::Decimal32(9, 2), Some((7, 2))),
+            (DataType::Decimal64(18, 0), Some((18, 0))),
+            (DataType::Decimal128(5, -2), Some((7, -2))),
+            (DataType::Decimal256(76, 76), Some((0, 76))),
+            (DataType::Float64, None),
+        ] {
+            assert_eq!(decimal_places(&data_type), places, "{data_type}");
+            assert_eq!(decimal_digits(&data_type), places, "{data_type}");
+        }
+        // The longest integers are -128, -32768, 4294967295, -9223372036854775808 and 18446744073709551615.
+        for (data_type, digits) in [
+            (DataType::Int8, 3),
+            (DataType::UInt16, 5),
+            (DataType::UInt32, 10),
+            (DataType::Int64, 19),
+            (DataType::UInt64, 20),
+        ] {
+            assert_eq!(decimal_digits(&data_type), Some((digits, 0)), "{data_type}");
+            assert_eq!(decimal_places(&data_type), None, "{data_type}");
+        }
+    }
+}

@@ -137,4 +137,26 @@ mod tests {
             1
         );
     }
+
+    /// Pages end by these sizes. A length or prefix counts as four bytes, because its size is only known at the end.
+    #[test]
+    fn sizes_are_those_of_the_values_until_a_page_ends() {
+        let arrays = || Values::ByteArray(vec![b"axis", b"axle", b"b"]);
+        for (encoding, first, second) in [
+            (Encoding::Plain, 3 * 4 + 9, 6 * 4 + 18),
+            (Encoding::DeltaLengthByteArray, 3 * 4 + 9, 6 * 4 + 18),
+            // The suffixes are axis, le, b, and once more.
+            (Encoding::DeltaByteArray, 3 * 4 + 7, 6 * 4 + 14),
+        ] {
+            let uncompressed = Compression::Uncompressed;
+            let mut encoder = value_encoder(encoding, Type::ByteArray, 0, uncompressed).unwrap();
+            assert_eq!(encoder.page_bytes(), 0, "{encoding}");
+            encoder.append(&arrays()).unwrap();
+            assert_eq!(encoder.page_bytes(), first, "{encoding}");
+            encoder.append(&arrays()).unwrap();
+            assert_eq!(encoder.page_bytes(), second, "{encoding}");
+            encoder.finish_page(&mut Vec::new(), &mut Vec::new());
+            assert_eq!(encoder.page_bytes(), 0, "{encoding}");
+        }
+    }
 }

@@ -422,3 +422,36 @@ fn offsets_are_shifted_to_the_chunk() {
     offsets.push(page(0, 0), None);
     assert_eq!(offsets.finish(4).unencoded_byte_array_data_bytes, None);
 }
+
+/// A chunk's bounds are the bounds of its pages' bounds, in each order of numbers.
+#[test]
+fn bounds_of_numbers_are_merged_in_their_order() {
+    for (order, physical, min, max) in [
+        (Signed, Type::Int32, -1_i64, 7_i64),
+        (Unsigned, Type::Int32, 3, -1),
+        (Signed, Type::Int64, -1, 7),
+        (Unsigned, Type::Int64, 3, -1),
+    ] {
+        let of = |values: &[i32]| {
+            let mut bounds = builder(order, physical);
+            let wide: Vec<i64> = values.iter().map(|value| i64::from(*value)).collect();
+            match physical {
+                Type::Int32 => bounds.i32(values),
+                _ => bounds.i64(&wide),
+            }
+            bounds
+        };
+        let mut chunk = of(&[5, 4]);
+        for page in [of(&[7, 3]), of(&[]), of(&[-1]), of(&[6])] {
+            chunk.merge(&page);
+        }
+        let width = if physical == Type::Int32 { 4 } else { 8 };
+        let (min, max) = (min.to_le_bytes(), max.to_le_bytes());
+        let expected = (&min[..width], &max[..width]);
+        assert_eq!(both(&chunk.finish(false)), expected, "{order:?} {physical}");
+        // The bounds of the other side alone are taken as they are.
+        let mut empty = of(&[]);
+        empty.merge(&chunk);
+        assert_eq!(both(&empty.finish(false)), expected, "{order:?} {physical}");
+    }
+}

@@ -1,4 +1,6 @@
 //! Reads columns whose values follow from their row numbers.
 
 #[cfg(test)]
+mod flat;
+#[cfg(test)]
 mod lists;

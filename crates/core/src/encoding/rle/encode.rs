@@ -15,3 +15,19 @@ pub(crate) fn append_runs(bits: &[u8], len: usize, out: &mut Vec<u8>) {
         prefix.copy_from_slice(&length.to_le_bytes());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The length has four bytes. A run has twice its length as a varint, and then the value.
+    #[test]
+    fn runs_follow_their_length_in_bytes() {
+        let mut page = b"levels".to_vec();
+        append_runs(&[0xff; 13], 100, &mut page);
+        assert_eq!(page, [&b"levels"[..], &[3, 0, 0, 0, 0xc8, 1, 1]].concat());
+        let mut page = Vec::new();
+        append_runs(&[0; 13], 8, &mut page);
+        assert_eq!(page, [2, 0, 0, 0, 16, 0]);
+    }
+}

@@ -268,6 +268,17 @@ mod tests {
         assert_eq!(numbers.gather(indices.into_iter(), |v| v), values);
     }
 
+    /// A direct table has four bytes per number of the range, and each number is held once.
+    #[test]
+    fn heap_bytes_have_the_direct_table() {
+        let mut numbers = Numbers::<u64>::new();
+        assert_eq!(numbers.heap_bytes(), 0);
+        numbers.append((0..600_u32).map(|i| u64::from(i % 300)), &mut Vec::new());
+        let held = 4 * numbers.near.capacity() + 8 * numbers.values.capacity();
+        assert!(numbers.near.len() >= 300 && numbers.values.len() == 300);
+        assert_eq!(numbers.heap_bytes(), held + numbers.far.heap_bytes());
+    }
+
     #[test]
     fn numbers_close_together_have_an_order() {
         let mut numbers = Numbers::<u64>::new();
