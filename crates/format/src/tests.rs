@@ -351,3 +351,50 @@ fn a_page_of_version_2_is_compressed_unless_it_says_no() {
     assert_eq!(length, bytes.len());
     assert!(header.data_page_header_v2.unwrap().is_compressed);
 }
+
+/// Caches weigh metadata by these sizes, so each list and each text has to count. The sizes of structs are those of
+/// their fields on 64-bit machines: a page location has 8, 4 and 8 bytes, padded to 24.
+#[test]
+fn heap_bytes_count_each_list_and_each_text() {
+    let location = PageLocation {
+        offset: 4,
+        compressed_page_size: 100,
+        first_row_index: 0,
+    };
+    let mut index = OffsetIndex {
+        page_locations: vec![location; 10],
+        unencoded_byte_array_data_bytes: None,
+    };
+    assert_eq!(index.heap_bytes(), 10 * 24);
+    index.unencoded_byte_array_data_bytes = Some(vec![7; 10]);
+    assert_eq!(index.heap_bytes(), 10 * (24 + 8));
+
+    let mut index = ColumnIndex {
+        null_pages: vec![false; 10],
+        min_values: ByteArrays::default(),
+        max_values: ByteArrays::default(),
+        boundary_order: BoundaryOrder::Unordered,
+        null_counts: Some(vec![0; 10]),
+        repetition_level_histograms: Some(vec![0; 20]),
+        definition_level_histograms: Some(vec![0; 30]),
+        nan_counts: Some(vec![0; 10]),
+    };
+    assert_eq!(index.heap_bytes(), 10 + 8 * 70);
+    (index.nan_counts, index.null_counts) = (None, None);
+    assert_eq!(index.heap_bytes(), 10 + 8 * 50);
+
+    let mut element = SchemaElement {
+        name: "twelve bytes".into(),
+        ..SchemaElement::default()
+    };
+    assert_eq!(element.heap_bytes(), 12);
+    element.logical_type = Some(LogicalType::Geometry {
+        crs: Some("OGC:CRS84".into()),
+    });
+    assert_eq!(element.heap_bytes(), 12 + 9);
+    element.logical_type = Some(LogicalType::Unrecognized {
+        field_id: 99,
+        parameters: vec![0; 5],
+    });
+    assert_eq!(element.heap_bytes(), 12 + 5);
+}
