@@ -319,3 +319,31 @@ fn extended(storage: &Field, name: &str, metadata: Option<&str>) -> Option<Field
     }
     Some(storage.clone().with_metadata(pairs))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_innermost_value_has_a_column() {
+        let field = |data_type: &DataType| Arc::new(Field::new("f", data_type.clone(), true));
+        let fields = |types: &[DataType]| DataType::Struct(types.iter().map(field).collect());
+        let two = fields(&[DataType::Int32, DataType::Utf8]);
+        let key = || Box::new(DataType::Int8);
+        let ends = DataType::Int16;
+        for (data_type, columns) in [
+            (DataType::Int32, 1),
+            (two.clone(), 2),
+            (fields(&[two.clone(), DataType::Binary]), 3),
+            (fields(&[]), 0),
+            (DataType::List(field(&two)), 2),
+            (DataType::FixedSizeList(field(&two), 3), 2),
+            (DataType::Map(field(&two), false), 2),
+            (DataType::Dictionary(key(), Box::new(DataType::Utf8)), 1),
+            (DataType::Dictionary(key(), Box::new(two.clone())), 2),
+            (DataType::RunEndEncoded(field(&ends), field(&two)), 2),
+        ] {
+            assert_eq!(count_leaves(&data_type), columns, "{data_type}");
+        }
+    }
+}

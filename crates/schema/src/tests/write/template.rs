@@ -1,13 +1,19 @@
 //! Tests of schemas that follow another one.
 
+use std::sync::Arc;
+
+use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use herringbone_arrow::schema::{DataType, Field, Schema};
-use herringbone_format::{ConvertedType, Limits, LogicalType, Repetition, SchemaElement, Type};
+use herringbone_format::{
+    ConvertedType, Limits, LogicalType, Repetition, Result, SchemaElement, Type,
+};
 
 use super::metadata;
 use crate::tests::schema;
 use crate::{
-    FIELD_ID_KEY, LOGICAL_TYPE_KEY, ParquetSchema, SchemaOptions, WriteMapping, WriteSchemaOptions,
-    from_arrow, to_arrow,
+    AnnotatedField, ExtensionField, ExtensionMapping, FIELD_ID_KEY, LOGICAL_TYPE_KEY,
+    ParquetSchema, SchemaOptions, StoredField, WriteMapping, WriteSchemaOptions, from_arrow,
+    from_arrow_extended, to_arrow,
 };
 
 /// Maps the Arrow fields under a Parquet schema to follow.
@@ -309,4 +315,48 @@ fn misplaced_annotations_are_left_out() {
     assert_eq!(mapping.elements[1].logical_type, None);
     assert_eq!(mapping.elements[1].converted_type, None);
     assert_eq!(mapping.warnings.len(), 1, "{:?}", mapping.warnings);
+}
+
+/// An extension type whose values are geometries, with its metadata as the reference system.
+#[derive(Debug)]
+struct Place;
+
+impl ExtensionMapping for Place {
+    fn to_arrow(&self, _: &StoredField<'_>) -> Result<Option<ExtensionField>> {
+        Ok(None)
+    }
+
+    fn to_parquet(&self, field: &Field) -> Result<Option<AnnotatedField>> {
+        let crs = field.extension_type_metadata().map(str::to_owned);
+        let is_place = field.extension_type_name() == Some("place");
+        let annotation = LogicalType::Geometry { crs };
+        Ok(is_place.then(|| AnnotatedField::new(field.clone(), annotation)))
+    }
+}
+
+/// A warning names a template's annotation that is not the extension type's, which is written in any case.
+#[test]
+fn geometries_follow_columns_of_their_reference_system() {
+    let field = |crs| {
+        let pairs = metadata(&[
+            (EXTENSION_TYPE_NAME_KEY, "place"),
+            (EXTENSION_TYPE_METADATA_KEY, crs),
+        ]);
+        Field::new("a", DataType::Binary, true).with_metadata(pairs)
+    };
+    let like = "optional binary a (GEOMETRY(OGC:CRS84));";
+    let options = WriteSchemaOptions {
+        parquet_schema: Some(schema(like)),
+        ..WriteSchemaOptions::default()
+    };
+    for (crs, warnings) in [("OGC:CRS84", 0), ("OGC:CRS27", 1)] {
+        let fields = Schema::new(vec![field(crs)]);
+        let mapping = from_arrow_extended(&fields, &options, &[Arc::new(Place)]).unwrap();
+        let element = mapping.schema.element(0);
+        let annotation = LogicalType::Geometry {
+            crs: Some(crs.into()),
+        };
+        assert_eq!(element.logical_type, Some(annotation));
+        assert_eq!(mapping.warnings.len(), warnings, "{crs}");
+    }
 }
