@@ -241,3 +241,32 @@ impl PrimitiveType {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use herringbone_arrow::array::{Int64Array, RecordBatch};
+    use herringbone_arrow::schema::{DataType, Field, Schema};
+
+    use super::*;
+
+    #[test]
+    fn the_test_gets_the_column_that_it_asks_for() {
+        let predicate = PathPredicate {
+            column: vec!["event".into(), "body".into()],
+            get: VariantGet::new("$.age".parse().unwrap()).as_type(PrimitiveType::Int64),
+            test: Arc::new(|age| age.ge(18)),
+        };
+        assert!(predicate.columns().is_empty());
+        let [column] = &predicate.extension_columns()[..] else {
+            panic!("not one column");
+        };
+        assert_eq!(column.path, ["event", "body"]);
+        let field = Field::new(&column.name, DataType::Int64, true);
+        let schema = Arc::new(Schema::new(vec![field]));
+        let ages = Int64Array::from(vec![Some(17), Some(18), None, Some(19)]);
+        let batch = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(ages)]).unwrap();
+        let selected = predicate.bind(&schema).unwrap()(&batch).unwrap();
+        let selected: Vec<usize> = selected.values().set_indices().collect();
+        assert_eq!(selected, [1, 3]);
+    }
+}
