@@ -66,3 +66,69 @@ impl Drop for Losses {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use herringbone_arrow::schema::{DataType, Field, Schema};
+
+    use super::super::tests::text_options;
+    use super::super::{Stream, TextOptions, csv};
+    use super::*;
+    use crate::in_memory::{Format, write};
+
+    /// Reads CSV with bad rows as numbers, returning the rows as JSON lines, and the reports.
+    fn read(text: &str, nulls: bool, nullable: bool) -> (String, Vec<String>) {
+        let reports = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&reports);
+        let report = move |text: &str| sink.lock().unwrap().push(text.to_owned());
+        let field = Field::new("a", DataType::Int32, nullable);
+        let schema = Arc::new(Schema::new(vec![field]));
+        let rows = csv(
+            Stream::of_bytes("file.csv", text.as_bytes().to_vec()),
+            &TextOptions {
+                schema: Some(Arc::clone(&schema)),
+                delimiter: Some(b','),
+                lenient: Some(Lenient {
+                    nulls,
+                    report: Arc::new(report),
+                }),
+                ..text_options()
+            },
+        );
+        let batches: Vec<_> = rows.unwrap().batches.map(Result::unwrap).collect();
+        let lines = write(Format::JsonLines, &schema, &batches).unwrap();
+        let reports = reports.lock().unwrap().clone();
+        (String::from_utf8(lines).unwrap(), reports)
+    }
+
+    #[test]
+    fn a_bad_value_is_null_or_its_row_is_left_out() {
+        let text = "a\n1\nx\n3\n";
+        let without = "{\"a\":1}\n{\"a\":3}\n";
+        let (rows, reports) = read(text, true, true);
+        assert_eq!(rows, "{\"a\":1}\n{\"a\":null}\n{\"a\":3}\n");
+        assert_eq!(reports.len(), 1);
+        assert!(reports[0].starts_with("file.csv: line 3: the value is null: "));
+        // Without permission to make nulls, or without room for them, the row is lost.
+        for (nulls, nullable) in [(false, true), (true, false)] {
+            let (rows, reports) = read(text, nulls, nullable);
+            assert_eq!(rows, without, "{nulls} {nullable}");
+            assert_eq!(reports.len(), 1);
+            assert!(reports[0].starts_with("file.csv: line 3: the row is left out: "));
+        }
+    }
+
+    #[test]
+    fn the_first_losses_are_listed_and_all_are_counted() {
+        for (bad, expected) in [(5, 5), (6, 6)] {
+            let text = format!("a\n{}", "x\n".repeat(bad));
+            let (_, reports) = read(&text, true, true);
+            assert_eq!(reports.len(), expected);
+        }
+        let (_, reports) = read(&format!("a\n{}", "x\n".repeat(8)), true, true);
+        assert_eq!(reports.len(), 6);
+        assert!(reports[5].contains("in all, 0 rows are left out and 8 values are null"));
+    }
+}

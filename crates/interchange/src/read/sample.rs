@@ -173,3 +173,31 @@ impl BufRead for Whole {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn skipped_lines_end_in_three_ways() {
+        for (text, count, skipped, rest) in [
+            ("a\nb\nc\n", 2, 2, "c\n"),
+            ("a\r\nb\r\nc", 2, 2, "c"),
+            ("a\rb\rc", 2, 2, "c"),
+            ("a\n\nc", 2, 2, "c"),
+            ("\n\r\n\rc", 3, 3, "c"),
+            ("a\n\rb", 1, 1, "\rb"),
+            ("a\nb", 0, 0, "a\nb"),
+            ("a\nb", 3, 2, ""),
+            ("a\n", 2, 1, ""),
+            ("", 1, 0, ""),
+        ] {
+            let stream = Stream::of_bytes("text", text.as_bytes().to_vec());
+            let mut sample = Sample::start(stream).unwrap();
+            assert_eq!(sample.skip_lines(count).unwrap(), skipped, "{text:?}");
+            let mut found = String::new();
+            sample.whole().read_to_string(&mut found).unwrap();
+            assert_eq!(found, rest, "{text:?}");
+        }
+    }
+}

@@ -325,6 +325,32 @@ mod tests {
         }
     }
 
+    /// IEEE 754 has each integer up to 2^11, 2^24 and 2^53 in 16, 32 and 64 bits, and then every
+    /// second one.
+    #[test]
+    fn integers_as_floats_keep_all_digits() {
+        let table = [
+            (DataType::Float16, 1_u64 << 11),
+            (DataType::Float32, 1 << 24),
+            (DataType::Float64, 1 << 53),
+        ];
+        for (data_type, most) in table {
+            let field = Field::new("f", data_type.clone(), true);
+            for (integer, is_exact) in [
+                (most - 1, true),
+                (most, true),
+                (most + 1, false),
+                (most + 2, true),
+                (most + 3, false),
+            ] {
+                for text in [format!("{integer}"), format!("-{integer}")] {
+                    let value = value_of(&field, &text);
+                    assert_eq!(value.is_ok(), is_exact, "{text} as {data_type}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn intervals_have_the_parts_of_their_unit() {
         for (text, [months, days, all]) in [
