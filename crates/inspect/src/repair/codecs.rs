@@ -219,4 +219,27 @@ mod tests {
             assert!(CODECS.contains(codec), "{codec}");
         }
     }
+
+    /// A writer may leave a page of version 2 uncompressed, whatever the chunk's codec.
+    #[test]
+    fn a_page_decides_unless_it_may_have_any_codec() {
+        use CompressionCodec::{Gzip, Uncompressed, Zstd};
+        let set = |codecs: &[CompressionCodec]| {
+            let mut set = CodecSet::default();
+            codecs.iter().for_each(|codec| set.insert(*codec));
+            set
+        };
+        let certain = |classes: &[&[CompressionCodec]], is_empty| {
+            let classes = classes.iter().map(|codecs| set(codecs)).collect();
+            Outcome { classes, is_empty }.certain()
+        };
+        for only in [Gzip, Uncompressed, Zstd] {
+            assert_eq!(certain(&[&[only]], false), Some(set(&[only])), "{only}");
+            assert_eq!(certain(&[&[only]], true), None, "{only}");
+        }
+        assert_eq!(certain(&[&[Gzip, Zstd]], false), Some(set(&[Gzip, Zstd])));
+        assert_eq!(certain(&[&[Gzip, Uncompressed]], false), None);
+        assert_eq!(certain(&[&[Gzip], &[Zstd]], false), None);
+        assert_eq!(certain(&[], false), None);
+    }
 }

@@ -92,3 +92,22 @@ fn slot_def(schema: &ParquetSchema, leaf: usize) -> u8 {
     }
     0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The specification's levels: each optional or repeated node from the root on adds one.
+    #[test]
+    fn the_innermost_list_has_the_slots() {
+        let text = "message m {
+            required int32 a;
+            optional group b { optional int32 c; }
+            optional group d (LIST) { repeated group list { optional int32 element; } }
+            repeated group e { optional group f { repeated int32 g; optional int32 h; } }
+        }";
+        let schema: ParquetSchema = text.parse().unwrap();
+        let slots: Vec<u8> = (0..5).map(|leaf| slot_def(&schema, leaf)).collect();
+        assert_eq!(slots, [0, 0, 2, 3, 1]);
+    }
+}

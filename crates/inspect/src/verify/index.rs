@@ -256,3 +256,55 @@ fn boundary_order(index: &ColumnIndex, column: &Column, report: &mut Report) {
         report.error(FindingKind::ColumnIndex, message);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use herringbone::arrow::array::{ArrayRef, Int32Array, RecordBatch};
+    use herringbone::{ParquetFile, WriteOptions, Writer};
+    use herringbone_format::ByteArrays;
+
+    use super::super::finding::Severity;
+    use super::*;
+
+    /// A page without any level has neither nulls nor values, so that either claim is true.
+    #[test]
+    fn a_page_of_nulls_is_called_one() {
+        let array: ArrayRef = Arc::new(Int32Array::from(vec![None, Some(1)]));
+        let batch = RecordBatch::try_from_iter_with_nullable([("n", array, true)]).unwrap();
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(&mut bytes, batch.schema(), WriteOptions::new()).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+        let file = ParquetFile::from_bytes(bytes).unwrap();
+        let column = Column::new(file.metadata(), file.parquet_schema(), 0);
+        for (null_page, has_bounds, nulls, expected) in [
+            (true, false, 3, None),
+            (true, true, 3, Some(Severity::Note)),
+            (false, false, 3, Some(Severity::Error)),
+            (false, false, 0, None),
+            (true, false, 0, None),
+        ] {
+            let bound: &[u8] = match has_bounds {
+                true => &[1, 0, 0, 0],
+                false => &[],
+            };
+            let bounds = || ByteArrays::from_iter([bound]);
+            let order = BoundaryOrder::Unordered;
+            let index = ColumnIndex::new(vec![null_page], bounds(), bounds(), order);
+            let mut observed = Observed::new(&column, false);
+            observed.def_histogram[0] = nulls;
+            let mut report = Report::default();
+            summary(&index, 0, &observed, &column, &mut report);
+            let about_nulls = report.findings.iter();
+            let about_nulls = about_nulls.filter(|finding| finding.message.contains("nulls"));
+            let found: Vec<Severity> = about_nulls.map(|finding| finding.severity).collect();
+            assert_eq!(
+                found,
+                Vec::from_iter(expected),
+                "{null_page} {has_bounds} {nulls}"
+            );
+        }
+    }
+}
