@@ -226,3 +226,31 @@ fn put_back<'a>(
 fn too_few() -> Error {
     Error::argument("the batch has more dictionaries than the file")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_type_is_made_again_with_other_children() {
+        let named = |name: &str, data_type| Arc::new(Field::new(name, data_type, true));
+        let child = |name: &str| named(name, DataType::Utf8);
+        let ends = || named("ends", DataType::Int16);
+        let types = |name: &str| {
+            [
+                DataType::List(child(name)),
+                DataType::LargeList(child(name)),
+                DataType::ListView(child(name)),
+                DataType::LargeListView(child(name)),
+                DataType::FixedSizeList(child(name), 3),
+                DataType::Map(child(name), true),
+                DataType::Struct(vec![child(name), child("second")].into()),
+                DataType::RunEndEncoded(ends(), child(name)),
+            ]
+        };
+        for (old, new) in types("old").into_iter().zip(types("new")) {
+            let others = children(&new).into_iter().cloned().collect();
+            assert_eq!(with_children(&old, others), new);
+        }
+    }
+}

@@ -293,3 +293,37 @@ impl Chunker {
         begins
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The C++ library of Arrow counts the bits as the logarithm of an eighth of half the difference, rounded down, minus
+    /// the level. The first rows are the sizes that it has by default.
+    #[test]
+    fn masks_have_the_bits_that_arrow_computes() {
+        for (min, max, norm_level, bits) in [
+            (256 << 10, 1 << 20, 0, Some(15)),
+            (256 << 10, 1 << 20, 1, Some(14)),
+            (256 << 10, 1 << 20, -2, Some(17)),
+            (256 << 10, 1 << 20, 15, None),
+            (0, 1 << 16, 0, Some(12)),
+            (1000, 1000 + 2 * 8 * 64, 0, Some(6)),
+            (1000, 1000 + 2 * 8 * 64 - 1, 0, Some(5)),
+            (1000, 1001, 0, None),
+            (1000, 1000, 0, None),
+        ] {
+            let chunking = ContentDefinedChunking::new()
+                .min_chunk_bytes(min)
+                .max_chunk_bytes(max)
+                .norm_level(norm_level);
+            let mask = chunking.mask().ok();
+            let found = mask.map(|mask| (mask.leading_ones(), mask.count_ones()));
+            assert_eq!(
+                found,
+                bits.map(|bits| (bits, bits)),
+                "{min} {max} {norm_level}"
+            );
+        }
+    }
+}

@@ -318,9 +318,12 @@ mod tests {
         });
         assert_eq!(counts.add(500).flatten().count(), 64);
         assert_eq!(counts.all_values(), 1524);
+        // Values 512 to 575 of the page are the next tested ones.
+        assert_eq!(counts.add(100).collect::<Vec<_>>(), [12..76]);
+        assert_eq!(counts.all_values(), 1624);
         counts.end_page();
         // A new page starts with tested values again.
         assert_eq!(counts.add(10).collect::<Vec<_>>(), [0..10]);
-        assert_eq!(counts.all_values(), 1534);
+        assert_eq!(counts.all_values(), 1634);
     }
 }
