@@ -24,3 +24,26 @@ impl KnownMetadata {
         metadata
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_parsed_once_until_another_one_follows() {
+        let text = |primary: &str| {
+            format!(
+                r#"{{"version": "1.1.0", "primary_column": "{primary}",
+                    "columns": {{"{primary}": {{"encoding": "WKB", "geometry_types": []}}}}}}"#
+            )
+        };
+        let known = KnownMetadata::default();
+        let place = known.of(&text("place")).unwrap();
+        assert_eq!(place.primary_column, "place");
+        let again = known.of(&text("place")).unwrap();
+        assert!(Arc::ptr_eq(&place, &again));
+        assert_eq!(known.of(&text("path")).unwrap().primary_column, "path");
+        assert!(known.of("not JSON").is_none());
+        assert_eq!(known.of(&text("place")).unwrap().primary_column, "place");
+    }
+}

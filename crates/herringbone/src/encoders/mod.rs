@@ -221,3 +221,31 @@ impl Encoders {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use herringbone_arrow::array::Int32Array;
+    use herringbone_arrow::schema::{DataType, Field, Schema};
+    use herringbone_write::WriteOptions;
+
+    use super::*;
+
+    /// A file of one small slice needs no other thread, and no row group may wait without one.
+    #[test]
+    fn a_row_group_may_wait_if_several_threads_have_work() {
+        let field = Field::new("c", DataType::Int32, false);
+        let schema = Arc::new(Schema::new(vec![field]));
+        let values: ArrayRef = Arc::new(Int32Array::from(vec![7; 10]));
+        let batch = RecordBatch::try_new(Arc::clone(&schema), vec![values]).unwrap();
+        for (threads, slices, most) in [(1, 1, 0), (1, 2, 0), (2, 1, 0), (2, 2, 1), (8, 3, 1)] {
+            let options = WriteOptions::default().threads(threads);
+            let plan = WritePlan::new(Arc::clone(&schema), &options, None).unwrap();
+            let mut encoders = Encoders::new(Arc::new(plan), 0).unwrap();
+            for _ in 0..slices {
+                encoders.write(&batch, 0..10, 40).unwrap();
+            }
+            let found = encoders.most_in_flight();
+            assert_eq!(found, most, "{threads} threads, {slices} slices");
+        }
+    }
+}

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use herringbone::filter::{Predicate, PruningStep, PruningSteps, ReadMetrics, col};
+use herringbone::filter::{Predicate, PruningStep, PruningSteps, ReadMetrics, col, col_at};
 use herringbone::push::PushDecoder;
 use herringbone::source::{FetchPolicy, Source};
 use herringbone::{BloomFilterOptions, ColumnOptions, Limits, ParquetFile, ReadOptions, Result};
@@ -102,6 +102,17 @@ fn statistics_and_column_indexes_leave_the_rows_of_one_page() {
     assert_eq!((metrics.rows_tested, metrics.rows_found), (50, 1));
     // The five other pages of the row group are skipped. With an index, they are not even counted as read.
     assert_eq!(metrics.pages_read, 1);
+}
+
+#[test]
+fn column_indexes_belong_to_the_column_of_their_test() {
+    // `y` is the negated row in each place, and row 402 has a place.
+    let metrics = metrics(&file(options()), col_at(["place", "y"]).eq(-402));
+    let expected = [
+        (PruningStep::Statistics, 700, 0),
+        (PruningStep::ColumnIndexes, 250, 0),
+    ];
+    assert_eq!(decided(&metrics), expected);
 }
 
 #[test]
