@@ -14,6 +14,7 @@ use super::bound_rows::BoundRows;
 use super::bounds_test::BoundsTest;
 use super::leaf_test::Asked;
 use super::predicate::{Expression, Quantifier};
+use super::row_group_verdicts::RowGroupVerdicts;
 use super::tested_leaves::{leaf_at, tested_leaves};
 use super::verdicts::{Verdict, Verdicts};
 use super::wanted_columns::as_wanted;
@@ -66,6 +67,8 @@ pub struct LeafNode {
     wanted: Option<DataType>,
     /// The test for bounds in statistics, if they're comparable.
     pub bounds: Option<BoundsTest>,
+    /// The verdicts by statistics.
+    verdicts: RowGroupVerdicts,
 }
 
 /// The columns tested by a stage of a filter.
@@ -251,6 +254,7 @@ impl Binder<'_> {
             array: self.array(path, asked)?,
             wanted: wanted.cloned(),
             bounds: BoundsTest::new(self.metadata, self.schema, (leaf, wanted), asked),
+            verdicts: RowGroupVerdicts::new(self.metadata.num_row_groups()),
         })))
     }
 
@@ -423,14 +427,13 @@ impl LeafNode {
         let Some(bounds) = &self.bounds else {
             return Ok(Verdict::Some);
         };
-        let chunk = metadata.column_chunk(row_group, self.leaf)?;
-        let Some(metadata) = chunk.meta_data else {
-            return Ok(Verdict::Some);
-        };
-        let rows = u64::try_from(metadata.num_values).unwrap_or_default();
-        let Some(statistics) = metadata.statistics else {
-            return Ok(Verdict::Some);
-        };
-        bounds.verdict(&statistics, rows)
+        self.verdicts.get(row_group, |row_groups| {
+            let chunks = row_groups.map(|row_group| metadata.column_chunk(row_group, self.leaf));
+            let chunks = chunks.map(|chunk| Ok(chunk?.meta_data));
+            match chunks.collect::<Result<Option<Vec<_>>>>()? {
+                Some(chunks) => bounds.verdicts_of_chunks(&chunks).map(Some),
+                None => Ok(None),
+            }
+        })
     }
 }

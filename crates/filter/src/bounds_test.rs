@@ -3,7 +3,9 @@
 
 use herringbone_arrow::array::{Array as _, ArrayRef, new_null_array};
 use herringbone_arrow::schema::DataType;
-use herringbone_format::{ColumnIndex, ColumnOrder, FileMetadata, Result, Statistics};
+use herringbone_format::{
+    ColumnIndex, ColumnMetaData, ColumnOrder, FileMetadata, Result, Statistics,
+};
 use herringbone_schema::{ColumnOrderKind, ParquetSchema, SchemaOptions};
 
 use super::Verdict;
@@ -93,29 +95,51 @@ impl BoundsTest {
         self.hashes.as_deref()
     }
 
-    /// Returns a verdict on the `rows` rows of a column chunk, based on its statistics.
+    /// Returns a verdict on each column chunk, based on its statistics. Their bounds are decoded together.
     ///
     /// # Errors
     /// Fails with `Unsupported` if the column has no Arrow array.
-    pub(crate) fn verdict(&self, statistics: &Statistics, rows: u64) -> Result<Verdict> {
-        let nulls = statistics.null_count;
-        let nulls = nulls.and_then(|nulls| u64::try_from(nulls).ok());
-        let (min, max) = match (self.is_ordered, self.is_signed) {
-            (true, _) if statistics.min_value.is_some() || statistics.max_value.is_some() => {
-                (&statistics.min_value, &statistics.max_value)
+    pub(crate) fn verdicts_of_chunks(&self, chunks: &[ColumnMetaData]) -> Result<Vec<Verdict>> {
+        // If the wanted type cannot represent a chunk's bound, this must not affect other chunks.
+        let together = match self.cast {
+            BoundsCast::Keep => chunks.len(),
+            BoundsCast::Cast(_) => 1,
+        };
+        let mut verdicts = Vec::with_capacity(chunks.len());
+        for chunks in chunks.chunks(together.max(1)) {
+            let bounds = chunks.iter().flat_map(|chunk| self.bounds_of(chunk));
+            let mut keys = self.keys(&bounds.collect::<Vec<_>>())?.into_iter();
+            for chunk in chunks {
+                let count = |count: fn(&Statistics) -> Option<i64>| {
+                    let count = chunk.statistics.as_ref().and_then(count);
+                    count.and_then(|count| u64::try_from(count).ok())
+                };
+                let counts = Counts {
+                    nulls: count(|statistics| statistics.null_count),
+                    nans: count(|statistics| statistics.nan_count),
+                    rows: u64::try_from(chunk.num_values).unwrap_or_default(),
+                };
+                let (min, max) = (keys.next().flatten(), keys.next().flatten());
+                verdicts.push(self.verdict_of(counts, min, max));
             }
-            (_, true) => (&statistics.min, &statistics.max),
-            _ => (&None, &None),
+        }
+        Ok(verdicts)
+    }
+
+    /// Returns the lower and the upper bound in a chunk's statistics, as far as they follow the column's order.
+    fn bounds_of<'a>(&self, chunk: &'a ColumnMetaData) -> [Option<&'a [u8]>; 2] {
+        let Some(statistics) = &chunk.statistics else {
+            return [None; 2];
         };
-        let mut bounds = self.keys(&[min.as_deref(), max.as_deref()])?.into_iter();
-        let counts = Counts {
-            nulls,
-            nans: statistics
-                .nan_count
-                .and_then(|nans| u64::try_from(nans).ok()),
-            rows,
-        };
-        Ok(self.verdict_of(counts, bounds.next().flatten(), bounds.next().flatten()))
+        let has_new = statistics.min_value.is_some() || statistics.max_value.is_some();
+        match (self.is_ordered && has_new, self.is_signed) {
+            (true, _) => [
+                statistics.min_value.as_deref(),
+                statistics.max_value.as_deref(),
+            ],
+            (false, true) => [statistics.min.as_deref(), statistics.max.as_deref()],
+            (false, false) => [None; 2],
+        }
     }
 
     /// Returns verdicts on a chunk's pages, based on its column index. `pages` has each page's rows, and `chunk` the

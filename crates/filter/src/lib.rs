@@ -37,6 +37,7 @@ pub mod pruning;
 mod pruning_steps;
 mod ranges;
 mod resolved_leaf;
+mod row_group_verdicts;
 mod rows;
 pub mod select;
 mod stages;

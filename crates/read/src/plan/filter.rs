@@ -209,7 +209,8 @@ struct FilteredFile<'a> {
 }
 
 impl FilteredFile<'_> {
-    /// Plans a read of some columns. The remaining options are taken from `all`, then modified by `change`.
+    /// Plans a read of some columns in the row groups of `all`, whose remaining options are taken, too, then modified by
+    /// `change`.
     fn plan(
         self,
         all: &ReadPlan,
@@ -228,7 +229,7 @@ impl FilteredFile<'_> {
         options.filter = None;
         (options.offset, options.limit) = (0, None);
         change(&mut options);
-        ReadPlan::of_columns(self.file, &options, role)
+        ReadPlan::of_columns(self.file, &options, role, all.row_groups.clone())
     }
 
     /// Returns the leaves converted by an extension type if only these leaves are read.

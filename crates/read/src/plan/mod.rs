@@ -91,7 +91,7 @@ pub struct ReadPlan {
     resolved: Option<Vec<ResolvedLeaf>>,
     warnings: Vec<String>,
     pub(crate) tree: Arc<ArrayTree>,
-    row_groups: Vec<RowGroupPlan>,
+    row_groups: Arc<[RowGroupPlan]>,
     /// The most times that any row group is read.
     pub(crate) repeats: u64,
     pub(crate) options: ReadOptions,
@@ -108,14 +108,15 @@ impl ReadPlan {
     /// missing from the file, and with [`Corrupt`](herringbone_format::ErrorKind::Corrupt) if row counts are invalid.
     #[doc(hidden)] // `MetadataHandle::plan` is the public way.
     pub fn new(file: &OpenedFile<'_>, options: &ReadOptions) -> Result<Self> {
-        let mut plan = Self::of_columns(file, options, ColumnRole::All)?;
+        let row_groups = plan_row_groups(&file.metadata, options)?.into();
+        let mut plan = Self::of_columns(file, options, ColumnRole::All, row_groups)?;
         if let Some(predicate) = &options.filter {
             plan.filter = Some(FilterPlan::new(predicate, &plan, file)?);
         }
         Ok(plan)
     }
 
-    /// Plans a read of the columns with this role, without a filter.
+    /// Plans a read of the columns with this role in some row groups, without a filter.
     ///
     /// # Errors
     /// Fails for the reasons that [`Self::new`] lists.
@@ -123,6 +124,7 @@ impl ReadPlan {
         file: &OpenedFile<'_>,
         options: &ReadOptions,
         role: ColumnRole,
+        row_groups: Arc<[RowGroupPlan]>,
     ) -> Result<Self> {
         let (metadata, schema) = (file.metadata.clone(), file.schema);
         let mut options = options.clone();
@@ -132,7 +134,6 @@ impl ReadPlan {
             .clone();
         let options = &options;
         let key_values = metadata.key_value_metadata();
-        let row_groups = plan_row_groups(&metadata, options)?;
         let requests = requests(options, &metadata, &row_groups);
         let wanted = options.wanted_schema.as_ref();
         let wanted = wanted.map(|wanted| wanted.projected(&options.projection));
@@ -196,7 +197,7 @@ impl ReadPlan {
     pub fn prune(&self) -> Result<Vec<RowGroupPlan>> {
         let mut left = Vec::with_capacity(self.row_groups.len());
         let (plan, budget) = (Arc::new(self.clone()), new_budget(self));
-        for row_group in &self.row_groups {
+        for row_group in self.row_groups.iter() {
             let pruner = RowGroupPruner::new(plan.clone(), row_group.clone(), budget.clone())?;
             let rows = pruner.by_known_indexes()?;
             if !rows.is_empty() {
@@ -382,7 +383,7 @@ impl ReadPlan {
     #[must_use]
     pub fn mean_chunk_bytes(&self) -> u64 {
         let (mut bytes, mut chunks) = (0_u64, 0_u64);
-        for row_group in &self.row_groups {
+        for row_group in self.row_groups.iter() {
             let header = self.metadata.row_group_header(row_group.ordinal());
             let declared = header.map_or(0, |header| header.total_byte_size);
             bytes = bytes.saturating_add(u64::try_from(declared).unwrap_or_default());

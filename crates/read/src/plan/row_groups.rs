@@ -144,6 +144,8 @@ pub(crate) fn plan_row_groups(
         None => OffsetLimit::of(options),
     };
     let mut plans = Vec::new();
+    // Most row groups have as many rows as the one before, so they share their ranges.
+    let (mut shared, no_maps): (RowRanges, PageMaps) = ([].into(), [].into());
     for ordinal in ordinals {
         let rows = starts.get(ordinal).cloned();
         let rows = rows.ok_or_else(|| no_row_group(ordinal, starts.len()))?;
@@ -157,14 +159,17 @@ pub(crate) fn plan_row_groups(
         let num_wanted = count(&ranges);
         if num_wanted > 0 {
             let num_rows = rows.end - rows.start;
+            if *shared != *ranges {
+                shared = ranges.into();
+            }
             plans.push(RowGroupPlan {
                 index: plans.len(),
                 rows_before: 0,
-                maps: [].into(),
+                maps: no_maps.clone(),
                 ordinal,
                 first_row: rows.start,
                 num_rows,
-                ranges: ranges.into(),
+                ranges: shared.clone(),
                 num_wanted,
             });
         }

@@ -7,9 +7,14 @@ use bytes::Bytes;
 use herringbone::filter::{Predicate, PruningStep, PruningSteps, ReadMetrics, col, col_at};
 use herringbone::push::PushDecoder;
 use herringbone::source::{FetchPolicy, Source};
-use herringbone::{BloomFilterOptions, ColumnOptions, Limits, ParquetFile, ReadOptions, Result};
-use herringbone_arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-use herringbone_arrow::schema::{DataType, Field, Schema};
+use herringbone::{
+    BloomFilterOptions, ColumnOptions, Limits, ParquetFile, ReadOptions, Result, WantedSchema,
+    WriteOptions,
+};
+use herringbone_arrow::array::{
+    ArrayRef, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray,
+};
+use herringbone_arrow::schema::{DataType, Field, Schema, TimeUnit};
 
 use crate::table::{GROUP, file, open, options, rows_of, supplied, written};
 
@@ -387,4 +392,38 @@ fn bounds_of_row_groups_and_pages_have_the_types_of_the_read() {
         pages.max.as_ref(),
         &Int64Array::from(expected) as &dyn herringbone_arrow::array::Array
     );
+}
+
+/// A bound that the wanted type lacks leaves its own row group undecided, but no other one.
+#[test]
+fn a_bound_out_of_range_affects_no_other_row_group() {
+    // The last two milliseconds are no nanoseconds of 64 bits.
+    let values = vec![0, 9, 100, 109, i64::MAX, i64::MAX];
+    let values = Arc::new(TimestampMillisecondArray::from(values));
+    let batch = RecordBatch::try_from_iter([("value", values as ArrayRef)]).unwrap();
+    let file = open(&written(&batch, WriteOptions::new().row_group_rows(2)));
+    let field = Field::new(
+        "value",
+        DataType::Timestamp(TimeUnit::Nanosecond, None),
+        true,
+    );
+    let options = ReadOptions::new()
+        .wanted_schema(WantedSchema::new(Arc::new(Schema::new(vec![field]))))
+        .filter(col("value").eq("1970-01-01T00:00:00.109"))
+        .limit(1)
+        .threads(1);
+    let mut reader = file.read(options).unwrap();
+    assert_eq!(reader.next_batch().unwrap().unwrap().num_rows(), 1);
+    let metrics = reader.metrics();
+    assert_eq!((metrics.row_groups_pruned, metrics.rows_tested), (1, 2));
+}
+
+/// A plan of many row groups stays small, because those with equal rows share memory.
+#[test]
+fn row_groups_with_equal_rows_share_their_ranges() {
+    let file = open(&file(options()));
+    let plan = file.plan(&ReadOptions::new()).unwrap();
+    let ranges: Vec<_> = plan.row_groups().iter().map(|it| it.row_ranges()).collect();
+    assert_eq!(ranges, [&[0..300_u64], &[0..300], &[0..300], &[0..100]]);
+    assert!(std::ptr::eq(ranges[0], ranges[2]));
 }
