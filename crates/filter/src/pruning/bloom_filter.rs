@@ -412,3 +412,36 @@ fn module(
     let whole = length.filter(|length| *length <= available.len());
     Ok(whole.map(|length| available.slice(..length)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A filter without any bit has no value, and one with all bits may have each. Other hashes than the format's say
+    /// nothing.
+    #[test]
+    fn values_are_looked_up_by_their_hash() {
+        let schema: ParquetSchema = "message m { required int64 a; }".parse().unwrap();
+        let known = BloomFilterHeader::new(
+            64,
+            BloomFilterAlgorithm::Block,
+            BloomFilterHash::Xxhash,
+            BloomFilterCompression::Uncompressed,
+        );
+        let mut other = known;
+        other.hash = BloomFilterHash::Unknown(2);
+        let value = Literal::from(7_i64);
+        for (header, bits, expected) in [
+            (&known, &[0; 64][..], false),
+            (&known, &[0xff; 64], true),
+            (&known, &[0; 63], true),
+            (&known, &[], true),
+            (&other, &[0; 64], true),
+        ] {
+            let filter = ColumnBloomFilter::new(&schema, 0, header, bits);
+            assert_eq!(filter.may_contain(&value).unwrap(), expected, "{bits:?}");
+        }
+        let filter = ColumnBloomFilter::new(&schema, 0, &known, &[0; 64]);
+        assert!(filter.may_contain(&Literal::from("text")).is_err());
+    }
+}

@@ -109,3 +109,23 @@ fn damage_that_no_row_needs_is_not_noticed() {
     assert_eq!(changed.count(), 1);
     assert_eq!(batches[0].column(0).null_count(), 0);
 }
+
+#[test]
+fn a_damaged_index_changes_no_rows() {
+    let sound = file(options());
+    let opened = open(&sound);
+    let chunk = opened.metadata().column_chunk(1, 0).unwrap();
+    let places = [
+        (chunk.column_index_offset, chunk.column_index_length),
+        (chunk.offset_index_offset, chunk.offset_index_length),
+    ];
+    for (offset, length) in places {
+        let (offset, length) = (offset.unwrap() as usize, length.unwrap() as usize);
+        let mut damaged = sound.to_vec();
+        damaged[offset..offset + length].fill(0xff);
+        let options = ReadOptions::new().filter(col("row").eq(402)).threads(1);
+        let (batches, losses) = read(&damaged.into(), &options).unwrap();
+        assert_eq!(rows_of(&batches), [402]);
+        assert!(losses.is_empty());
+    }
+}
