@@ -278,6 +278,19 @@ mod tests {
     }
 
     #[test]
+    fn the_rest_is_wanted_by_a_star_or_an_exclusion() {
+        for (text, has_rest) in [
+            ("a", false),
+            ("a, b=c", false),
+            ("*", true),
+            ("a, !b", true),
+        ] {
+            let selection = text.parse::<Selection>().unwrap();
+            assert_eq!(selection.has_rest(), has_rest, "{text}");
+        }
+    }
+
+    #[test]
     fn items_have_names_types_and_paths() {
         for (text, expected) in [
             ("id", ":=id !"),

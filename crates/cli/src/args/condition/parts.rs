@@ -106,3 +106,28 @@ pub(in crate::args) fn column(expression: &Expr) -> Result<Vec<String>, String> 
     };
     Ok(parts.iter().map(|part| part.value.clone()).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use sqlparser::dialect::GenericDialect;
+    use sqlparser::parser::Parser;
+
+    use super::*;
+
+    #[test]
+    fn short_parts_are_of_usual_kinds_and_not_deep() {
+        let nested = |levels| format!("{}a{}", "f(".repeat(levels), ")".repeat(levels));
+        for (text, is_short) in [
+            ("a.b", true),
+            ("f(a, 1) > -b", true),
+            ("(a IS NULL)", true),
+            ("f(a IN (1))", false),
+            ("f(a) OVER (b)", false),
+            (nested(SHOWN_LEVELS - 1).as_str(), true),
+            (nested(SHOWN_LEVELS).as_str(), false),
+        ] {
+            let mut parser = Parser::new(&GenericDialect).try_with_sql(text).unwrap();
+            assert_eq!(parser.parse_expr().unwrap().is_short(), is_short, "{text}");
+        }
+    }
+}

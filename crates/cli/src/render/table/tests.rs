@@ -262,3 +262,20 @@ fn lists_have_whole_numbers_and_no_spare_columns() {
     );
     assert!(list(20).ends_with("not shown: name, offset, uncompressed; --json has them\n"));
 }
+
+#[test]
+fn texts_may_be_cut_but_not_numbers() {
+    let dictionary = |values| DataType::Dictionary(Box::new(DataType::Int8), Box::new(values));
+    for (data_type, expected) in [
+        (DataType::Utf8, true),
+        (DataType::Binary, true),
+        (DataType::Boolean, false),
+        (DataType::Float64, false),
+        (DataType::Decimal128(9, 2), false),
+        (DataType::Date32, false),
+        (dictionary(DataType::Utf8), true),
+        (dictionary(DataType::Int64), false),
+    ] {
+        assert_eq!(may_be_cut(&data_type), expected, "{data_type}");
+    }
+}
