@@ -12,6 +12,8 @@ rm -rf "$out/package" "$out/site"
 mkdir -p "$out/package" "$out/site"
 cp package/* "$out/package/"
 cargo run --quiet --locked -p herringbone-web-bind -- "$target/$triple/release/herringbone_web.wasm" "$out/package"
+cp ../../LICENSE "$out/package/"
+python3 ../../tests/release/notices.py Cargo.toml herringbone-web > "$out/package/THIRD_PARTY_NOTICES"
 cp page/* ../../testdata/example.parquet "$out/site/"
 cp -r "$out/package" "$out/site/package"
 

@@ -9,9 +9,11 @@ fail() { echo "$1"; exit 1; }
 [ "$tag" = "v$version" ] || fail "the tag is $tag, and Cargo.toml has version $version: expected the tag v$version"
 grep -qE "^## $version, [0-9]{4}-[0-9]{2}-[0-9]{2}$" CHANGELOG.md ||
     fail "CHANGELOG.md has no heading '## $version, YYYY-MM-DD' with the day of the release"
-for manifest in integrations/{ballista,c/check,c/lib,datafusion,delta,python}/Cargo.toml; do
+for manifest in integrations/{ballista,c/check,c/lib,datafusion,delta,python,web/lib}/Cargo.toml; do
     grep -qx "version = \"$version\"" "$manifest" || fail "$manifest has another version than Cargo.toml, $version"
 done
+grep -qx "  \"version\": \"$version\"," integrations/web/package/package.json ||
+    fail "integrations/web/package/package.json has another version than Cargo.toml, $version"
 if grep -q '^# To be confirmed by the owner' Cargo.toml; then
     fail "Cargo.toml: repository is not confirmed. Remove that comment, and run tests/addresses.py --update"
 fi
