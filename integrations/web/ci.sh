@@ -14,6 +14,7 @@ if ! command -v node > /dev/null; then
     exit 0
 fi
 cargo fmt --all --check
+cargo clippy --quiet --locked --workspace -- -D warnings
 ./build.sh
 python="$(../../tests/scripts/venv.sh)"
 export PACKAGE="$target/web/package/index.js" SITE="$target/web/site" DATA="$target/web/data" SHOTS="$target/web/shots"

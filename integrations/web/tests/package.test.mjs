@@ -144,6 +144,18 @@ test("errors have kind and place", async () => {
   await assert.rejects(file.rows(), { kind: "argument", message: /closed/ });
 });
 
+test("after a trap, files are opened anew", async () => {
+  const { call, currentGeneration } = await import(new URL("module.js", pathToFileURL(process.env.PACKAGE)));
+  const file = await open(example);
+  const trap = () => {
+    throw new WebAssembly.RuntimeError("unreachable");
+  };
+  assert.throws(() => call(currentGeneration(), trap), { kind: "bug", message: /unreachable/ });
+  await assert.rejects(file.rows(), { kind: "bug", message: /open the file again/ });
+  file.close();
+  assert.equal((await using(example, (again) => again.rows())).length, 24);
+});
+
 test("metadata, schema, statistics and reports", async () => {
   await using(example, async (file) => {
     const metadata = file.metadata();

@@ -42,7 +42,7 @@ impl FromStr for Format {
 pub(crate) enum Output {
     Json(json::Rows, Vec<u8>),
     Csv(csv::Rows, Vec<u8>),
-    Arrow(StreamWriter<Vec<u8>>),
+    Arrow(Box<StreamWriter<Vec<u8>>>),
     Parquet(Box<Writer<Vec<u8>>>),
 }
 
@@ -59,7 +59,7 @@ impl Output {
                 rows.write_header(schema, &mut bytes).map_err(failed)?;
                 Self::Csv(rows, bytes)
             }
-            Format::Arrow => Self::Arrow(StreamWriter::try_new(Vec::new(), schema)?),
+            Format::Arrow => Self::Arrow(Box::new(StreamWriter::try_new(Vec::new(), schema)?)),
             Format::Parquet => {
                 let options = WriteOptions::new().threads(1);
                 Self::Parquet(Box::new(Writer::new(Vec::new(), schema.clone(), options)?))
