@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, available_parallelism};
 
 /// The maximum number of threads for one caller or the pool. We need a limit because some systems kill a process with
@@ -56,8 +56,11 @@ pub trait Spawn: Debug + Send + Sync {
 /// Returns the number of threads to use, including the caller's. If `asked` is 0, this is one thread per core.
 #[must_use]
 pub fn threads(asked: usize) -> usize {
+    // The system reads several files for an answer, which shows if a read of 10,000 files asks for each of them.
+    static CORES: LazyLock<usize> =
+        LazyLock::new(|| available_parallelism().map_or(1, usize::from));
     match asked {
-        0 => available_parallelism().map_or(1, usize::from),
+        0 => *CORES,
         threads => threads.min(MAX_THREADS),
     }
 }
