@@ -14,7 +14,7 @@ const code = await serve(folder(SITE), folder(MODULES), new URL(".", import.meta
 const data = await serve(folder(DATA));
 const browser = new Browser(chromium());
 
-/** Runs a task in a new page, and returns what it cost. */
+/** Runs a task in a new page, and returns its bytes, requests and time. */
 async function run(name, task, url) {
   await browser.open(`${code.origin}/compare.html`);
   const [codeBefore, dataBefore] = [code.requests.length, data.requests.length];

@@ -17,7 +17,7 @@ const WHOLE_BYTES = 256 * 1024 * 1024;
  */
 
 /**
- * Returns the bytes of what a program opens.
+ * Returns the bytes of a program's argument: a URL, a file or bytes.
  * @param {string | URL | Blob | ArrayBuffer | Uint8Array} input
  * @param {{ signal?: AbortSignal, headers?: HeadersInit, fetch?: typeof fetch, wholeBytes?: number }} options
  * @returns {Promise<Bytes>}

@@ -1,5 +1,5 @@
 // Tests of the package in node: `PACKAGE=…/index.js DATA=… node --test package.test.mjs`, with the folder of data.py. Expected rows are those of pyarrow and of the scripts
-// in testdata/, which state what they wrote.
+// in testdata/, which state their contents.
 
 import assert from "node:assert/strict";
 import { openAsBlob, readFileSync, readdirSync } from "node:fs";

@@ -18,7 +18,7 @@ use crate::options::checked;
 use crate::output::{Format, Output};
 use crate::source::Supplied;
 
-/// A read of rows. `poll` says what is next.
+/// A read of rows. `poll` returns the next step.
 #[wasm_bindgen]
 pub struct Read {
     decoder: PushDecoder,
