@@ -17,6 +17,11 @@ cargo fmt --all --check
 cargo clippy --quiet --locked --workspace -- -D warnings
 ./build.sh
 python="$(../../tests/scripts/venv.sh)"
+if command -v mdbook > /dev/null; then
+    ./site.py "$target/web/site"
+else
+    echo "skipped: the guides as a book: cargo install --locked mdbook"
+fi
 export PACKAGE="$target/web/package/index.js" SITE="$target/web/site" DATA="$target/web/data" SHOTS="$target/web/shots"
 "$python" tests/data.py "$DATA"
 node --test tests/package.test.mjs
