@@ -7,10 +7,10 @@ import { after, before, beforeEach, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 import { Browser, chromium } from "./chromium.mjs";
+import { files, testdata } from "./expected.mjs";
 import { serve } from "./server.mjs";
 
 const { SITE, DATA, SHOTS } = process.env;
-const testdata = new URL("../../../testdata/", import.meta.url);
 const local = (path) => fileURLToPath(new URL(path, testdata));
 const status = (pattern) => `${pattern}.test(document.getElementById("status").textContent)`;
 const click = (selector) => `document.querySelector(${JSON.stringify(selector)}).click()`;
@@ -203,4 +203,46 @@ test("the package works on a page without a worker, and an aborted read ends", a
     return [rows, await aborted];
   })()`);
   assert.deepEqual(rows, [[{ id: 0 }, { id: 1 }, { id: 2 }], "AbortError"]);
+});
+
+/** Returns the result of a function of the package and arguments, which runs in the page itself, without a worker. */
+function inPage(body, ...input) {
+  return browser.evaluate(`import("/package/index.js").then((it) => (${body})(it, ...${JSON.stringify(input)}))`);
+}
+
+test("the package reads the files of all writers", async () => {
+  await browser.open(`${site.origin}/`);
+  let compared = 0;
+  for (const { path, columns } of files()) {
+    if (columns.length === 0) continue;
+    const names = columns.map(({ name }) => name);
+    const rows = await inPage(async ({ open }, url, names) => {
+      const file = await open(url);
+      try {
+        return await file.rows({ columns: names });
+      } finally {
+        file.close();
+      }
+    }, `${other.origin}/${path}`, names);
+    for (const { name, values } of columns) {
+      assert.deepEqual(rows.map((row) => row[name]), values, `${path} ${name}`);
+      compared += 1;
+    }
+  }
+  assert.ok(compared > 150, `${compared} columns`);
+});
+
+test("the package streams and fails in a browser as in node", async () => {
+  await browser.open(`${site.origin}/`);
+  const seen = await inPage(async ({ open, ParquetError }, url, damaged) => {
+    const blob = await (await fetch(url)).blob();
+    const file = await open(blob);
+    let bytes = 0;
+    for await (const batch of file.stream({ as: "arrow" })) bytes += batch.length;
+    file.close();
+    const failed = await open(damaged).then((it) => it.rows()).then(() => "read", (error) => error instanceof ParquetError && error.kind);
+    return { bytes, failed };
+  }, `${other.origin}/example.parquet`, `${other.origin}/hostile/checksum_wrong.parquet`);
+  assert.ok(seen.bytes > 1000, `${seen.bytes} bytes`);
+  assert.equal(seen.failed, "corrupt");
 });
