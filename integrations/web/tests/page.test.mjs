@@ -220,11 +220,15 @@ test("the package reads the files of all writers", async () => {
       const file = await open(url);
       try {
         return await file.rows({ columns: names });
+      } catch (error) {
+        return error.message;
       } finally {
         file.close();
       }
     }, `${other.origin}/${path}`, names);
-    for (const { name, values } of columns) {
+    // JSON objects cannot have a name twice.
+    if (typeof rows === "string") assert.match(rows, /columns are called/, path);
+    else for (const { name, values } of columns) {
       assert.deepEqual(rows.map((row) => row[name]), values, `${path} ${name}`);
       compared += 1;
     }
