@@ -102,6 +102,7 @@ impl Write for Output<'_> {
 #[cfg(test)]
 mod tests {
     use datafusion::prelude::SessionContext;
+    use herringbone_ballista::process::runtime;
 
     use super::*;
 
@@ -118,13 +119,14 @@ mod tests {
         }
     }
 
-    #[tokio::test]
-    async fn each_format_returns_the_errors_of_the_output() {
+    #[test]
+    fn each_format_returns_the_errors_of_the_output() {
         for format in [Format::Table, Format::Csv, Format::Arrow] {
-            let session = SessionContext::new();
-            let frame = session.sql("select 7 as v").await.unwrap();
-            let rows = frame.execute_stream().await.unwrap();
-            let Err(Error::Output(error)) = write(format, rows, &mut Closed).await else {
+            let written = runtime().unwrap().block_on(async {
+                let frame = SessionContext::new().sql("select 7 as v").await.unwrap();
+                write(format, frame.execute_stream().await.unwrap(), &mut Closed).await
+            });
+            let Err(Error::Output(error)) = written else {
                 panic!("{format:?}");
             };
             assert_eq!(error.kind(), io::ErrorKind::BrokenPipe, "{format:?}");
