@@ -64,11 +64,12 @@ fi
 ln -sf libherringbone.so "$target/debug/libherringbone.so.1"
 warnings=(-Wall -Wextra -Wpedantic -Werror -I. -g)
 link=(-L"$target/debug" -lherringbone -Wl,-rpath,"$target/debug")
-# A server for URLs, at a port of its choice.
+# A server for URLs, at a port of its choice. An older log would have the port of an older server.
+rm -f "$folder"/{server,store}.log
 python3 -u -m http.server 0 --bind 127.0.0.1 --directory ../../testdata > "$folder/server.log" 2>&1 &
 server="$!"
 trap 'kill "$server"' EXIT
-until url="$(grep -o 'http://[^/]*' "$folder/server.log")"; do sleep 0.1; done
+until url="$(grep -so 'http://[^/]*' "$folder/server.log")"; do sleep 0.1; done
 # A store for datasets at URLs.
 store="" moto="$folder/moto"
 if [ -x "$moto/bin/moto_server" ] || {
@@ -77,9 +78,9 @@ if [ -x "$moto/bin/moto_server" ] || {
     "$moto/bin/moto_server" -H 127.0.0.1 -p 0 > "$folder/store.log" 2>&1 &
     server="$server $!"
     trap 'kill $server' EXIT
-    until endpoint="$(grep -o 'http://[^ /]*' "$folder/store.log")"; do sleep 0.1; done
+    until endpoint="$(grep -so 'http://[^ /]*' "$folder/store.log")"; do sleep 0.1; done
     export AWS_ENDPOINT_URL="$endpoint" AWS_ACCESS_KEY_ID=key AWS_SECRET_ACCESS_KEY=secret AWS_REGION=us-east-1 AWS_ALLOW_HTTP=true
-    curl --silent --fail --request PUT "$endpoint/herringbone" > /dev/null
+    curl --silent --fail --retry 9 --retry-connrefused --request PUT "$endpoint/herringbone" > /dev/null
     store=s3://herringbone
 else
     echo "skipped: a dataset in a store: pip cannot install moto"
