@@ -102,7 +102,7 @@ pub(crate) enum Names {
 }
 
 impl Names {
-    /// Returns the path or URL of a file of the dataset, with which `hb_open` opens it.
+    /// Returns a file's path or URL, which `hb_open` takes.
     pub(crate) fn of(&self, path: &str) -> String {
         match self {
             Self::Paths => path.to_owned(),

@@ -59,11 +59,8 @@ pub(crate) fn of_open(json: &str) -> Result<OpenOptions> {
                     Value::String(text) => text.clone(),
                     other => other.to_string(),
                 };
-                let columns = |path: &str| {
-                    let path: Vec<String> = path.split('.').map(str::to_owned).collect();
-                    Ok(vec![path])
-                };
-                let properties = KeysFile::parse(&keys, &columns).and_then(|mut keys| {
+                let keys = KeysFile::parse(&keys, &herringbone_cli::column_paths);
+                let properties = keys.and_then(|mut keys| {
                     keys.allow_plaintext = true;
                     keys.decryption_properties(None)
                 });
